@@ -1309,6 +1309,7 @@ create table batch_items (
   outcome text,
   reason text,
   record jsonb,
+  given jsonb,
   constraint batch_items_pkey PRIMARY KEY (batch_id, "position"),
   constraint batch_items_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES batches(id) ON DELETE CASCADE,
   constraint batch_items_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text])))

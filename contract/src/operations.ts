@@ -1,6 +1,7 @@
 import * as activitypub from './activitypub.ts';
 import * as appearance from './appearance.ts';
 import * as assetBytes from './asset-bytes.ts';
+import * as assetCsv from './asset-csv.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as batches from './batches.ts';
@@ -59,6 +60,7 @@ export const modules = [
   activitypub,
   appearance,
   assetBytes,
+  assetCsv,
   assets,
   audit,
   batches,

@@ -17,6 +17,20 @@ export const contentErrors = {
   'comments-disabled': { status: 409, text: 'comments_disabled' },
   'cover-not-member': { status: 400, text: '{property} is not one of the members' },
   'cover-not-post': { status: 400, text: '{property} is not one of its posts' },
+  'csv-cell-invalid': { status: 422, text: 'row {row}, column {column}: {reason}' },
+  'csv-column-missing': { status: 422, text: 'row {row}, column {column}: the file has no such column' },
+  'csv-column-repeated': { status: 422, text: 'row {row}, column {column}: the column occurs twice' },
+  'csv-column-unknown': { status: 422, text: 'row {row}, column {column}: there is no such field' },
+  'csv-row-repeated': {
+    status: 422,
+    text: 'row {row}, column {column}: {value} is in row {other}, too',
+  },
+  'csv-row-too-long': {
+    status: 422,
+    text: 'row {row}, column {column}: the row has more cells than the file has columns',
+  },
+  'csv-too-many-rows': { status: 413, text: 'a file may have at most {max} rows' },
+  'csv-unreadable': { status: 422, text: 'row {row}: {reason}' },
   'cover-thumbnail-is-member': {
     status: 400,
     text: 'cover_thumbnail_asset_id is one of the members',

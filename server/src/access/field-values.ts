@@ -56,13 +56,22 @@ export function filterableFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.status = 'active' and ${knownFields(caller, kind)})`;
 }
 
+/** Whether the caller may read the values of a field of these on at least some subjects. */
+function somewhere(caller: Caller, kind: SubjectKind, fields: Predicate): Predicate {
+  if (holds(caller, 'system.admin')) return fields;
+  if (caller.kind === 'anonymous') return sql`(${fields} and d.read_capability is null)`;
+  const codes = [...caller.capabilities, ...(kind === 'asset' ? caller.teamCapabilities.keys() : [])];
+  return sql`(${fields} and (d.read_capability is null or d.read_capability = any(${codes}::text[])))`;
+}
+
 /** Fields the caller may filter by on at least some assets; filterableFields decides on which. */
 export function filterableSomewhere(caller: Caller, kind: SubjectKind): Predicate {
-  const active = sql`d.status = 'active' and d.subject_kind = ${kind}`;
-  if (holds(caller, 'system.admin')) return sql`(${active})`;
-  if (caller.kind === 'anonymous') return sql`(${active} and d.read_capability is null)`;
-  const codes = [...caller.capabilities, ...(kind === 'asset' ? caller.teamCapabilities.keys() : [])];
-  return sql`(${active} and (d.read_capability is null or d.read_capability = any(${codes}::text[])))`;
+  return somewhere(caller, kind, sql`(d.status = 'active' and d.subject_kind = ${kind})`);
+}
+
+/** Fields whose values the caller may read on at least some assets; readableFields decides on which (CSV-2). */
+export function readableSomewhere(caller: Caller, kind: SubjectKind): Predicate {
+  return somewhere(caller, kind, sql`(d.status <> 'archived' and d.subject_kind = ${kind})`);
 }
 
 /** VALUE-18: cards show a value only if everyone who sees the asset may read it. */

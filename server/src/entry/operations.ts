@@ -23,6 +23,8 @@ import * as collectionsShares from '../content/collections/shares.ts';
 import * as commentsLike from '../content/comments/like.ts';
 import * as commentsThread from '../content/comments/thread.ts';
 import * as commentsWrite from '../content/comments/write.ts';
+import * as csvExport from '../content/csv/export.ts';
+import * as csvImport from '../content/csv/import.ts';
 import * as extractionBackfill from '../content/extraction/backfill.ts';
 import * as extractionFailures from '../content/extraction/failures.ts';
 import * as fieldValues from '../content/field-values.ts';
@@ -164,6 +166,8 @@ const modules = [
   commentsLike,
   commentsThread,
   commentsWrite,
+  csvExport,
+  csvImport,
   extractionBackfill,
   extractionFailures,
   fieldValues,

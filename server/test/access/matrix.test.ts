@@ -32,6 +32,7 @@ import {
   lookAtCollections,
   lookAtHolders,
 } from './surfaces/collections.ts';
+import { lookAtCsv } from './surfaces/csv.ts';
 import { lookAtFeed, narrowedFeeds } from './surfaces/feeds.ts';
 import { lookThroughLinks } from './surfaces/links.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
@@ -161,6 +162,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   // BATCH-3
   test('a change of many objects concerns exactly those that the caller may edit', async () => {
     await lookAtBatches(matrix, caller);
+    await lookAtCsv(matrix, caller);
     everythingHolds(matrix);
   });
 

@@ -292,7 +292,7 @@ describe('scopes at every operation', () => {
       updateCollection updateLink updatePost`,
       'assets.write': `
       appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload deleteAsset
-      deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload putAssetPeer putAssetShare
+      deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload importAssets putAssetPeer putAssetShare
       putSubtitles reprocessAsset restoreAsset setAssetFieldValue setAssetPoster setAssetState
       undoBatch updateAsset`,
       'comments.write': `

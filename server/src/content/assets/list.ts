@@ -11,6 +11,7 @@ import { type ReadableParts, readableParts } from '../../access/candidates.ts';
 import { fromOrigin } from '../../access/federation.ts';
 import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts';
 import { findFilters } from '../fields/values/filter.ts';
@@ -34,6 +35,20 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
     found.push(sql`exists (select from asset_tags t where t.asset_id = a.id and t.value = ${tag})`);
   }
   return found;
+}
+
+/** The conditions of the query besides the access rules. Those of fields and words match only what the caller may see. */
+export async function narrowing(
+  db: Database,
+  caller: Caller,
+  query: AssetQuery,
+): Promise<RawBuilder<boolean>[]> {
+  const matching = await matchingRows(db, caller, 'asset', query.q);
+  return [
+    ...filters(query.tag === undefined ? query : { ...query, tag: await storedTags(db, query.tag) }),
+    ...(await findFilters(db, caller, query.filter ?? [])),
+    ...(matching === null ? [] : [matching]),
+  ];
 }
 
 /**
@@ -80,12 +95,7 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
       : oldestFirst
         ? sql<boolean>`(a.created_at, a.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
         : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
-  const matching = await matchingRows(db, caller, 'asset', query.q);
-  const narrowed = [
-    ...filters(query.tag === undefined ? query : { ...query, tag: await storedTags(db, query.tag) }),
-    ...(await findFilters(db, caller, query.filter ?? [])),
-    ...(matching === null ? [] : [matching]),
-  ];
+  const narrowed = await narrowing(db, caller, query);
   const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
   const rule = ruleOf(caller, query, narrowed.length > 0);
   const parts = narrowed.length > 0 || query.include_deleted === true ? null : readableParts(caller);

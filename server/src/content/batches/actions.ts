@@ -14,6 +14,7 @@ import { addToCollection, removeFromCollection, undoAdd, undoRemove } from './ac
 import { setColumn, undoColumn } from './actions/column.ts';
 import { createPostOf } from './actions/create-post.ts';
 import { clearField, undoField, writeField } from './actions/field-value.ts';
+import { importValues, undoImport } from './actions/import-values.ts';
 import { setPostState, undoPostState } from './actions/post-state.ts';
 import { addTagsToPosts, removeTagsFromPosts, undoTagsOfPosts } from './actions/post-tags.ts';
 import { deleteObjects, restoreObjects, undoDelete } from './actions/trash.ts';
@@ -26,15 +27,23 @@ interface Pair {
   readonly undo: Action | null;
 }
 
+/** CSV-10: writes what an import has stored with each asset. Only `POST /assets/import.csv` starts it. */
+interface ImportAction {
+  readonly kind: 'import_csv';
+}
+
 /** An action as stored with its batch, and the kind of its objects. */
 export type SubjectAction =
-  | { readonly subject: 'asset'; readonly action: AssetAction }
+  | { readonly subject: 'asset'; readonly action: AssetAction | ImportAction }
   | { readonly subject: 'post'; readonly action: PostAction };
+
+/** An action of a request. */
+export type RequestedAction = Exclude<SubjectAction, { action: ImportAction }>;
 
 const describedActions = { asset: assetActions, post: postActions } as const;
 
 /** Throws a 400 unless the action has what its kind needs, and nothing that its kind ignores (BATCH-2). */
-export function checkShape({ subject, action }: SubjectAction): void {
+export function checkShape({ subject, action }: RequestedAction): void {
   const shapes: Readonly<Record<string, { needs: readonly string[]; accepts?: readonly string[] }>> =
     describedActions[subject];
   const { needs, accepts = [] } = shapes[action.kind] ?? { needs: [] };
@@ -108,8 +117,9 @@ const postPairs: Readonly<Record<PostActionKind, (action: PostAction) => Pair>> 
 };
 
 /** Returns what an action does and what undoes it. */
-export function pairOf(given: SubjectAction): Pair {
-  return given.subject === 'asset'
-    ? assetPairs[given.action.kind](given.action)
-    : postPairs[given.action.kind](given.action);
+export function pairOf({ subject, action }: SubjectAction): Pair {
+  if (subject === 'post') return postPairs[action.kind](action);
+  return action.kind === 'import_csv'
+    ? { run: importValues, undo: undoImport }
+    : assetPairs[action.kind](action);
 }

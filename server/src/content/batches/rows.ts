@@ -46,12 +46,14 @@ export interface Changed<Row extends ReadRow> {
 export interface RowAction<Row extends ReadRow> {
   readonly subject: SubjectKind;
   /** The columns of `Row` besides those of ReadRow. */
-  readonly columns: RawBuilder<unknown>;
+  readonly columns?: RawBuilder<unknown>;
   readonly joins?: RawBuilder<unknown>;
   /** Which objects the action may be done to; by default those that the caller may edit. */
   readonly allowed?: (caller: SignedIn) => RawBuilder<boolean>;
   /** Why the others are refused; by default because they are not the caller's. */
   readonly notAllowed?: string;
+  /** Reads what else decides about these rows, which are locked and may be changed. */
+  prepare?(rows: readonly Row[]): Promise<void>;
   /** Decides about one row; `record` is that of the batch to be undone. */
   judge(row: Row, record: UndoRecord | null): Outcome;
   /** Writes all rows that change, with their `updated_at`. */
@@ -72,10 +74,12 @@ export async function changeRows<Row extends ReadRow>(
 ): Promise<StepResult> {
   const { from, alias, owner, readable, editable, notEditable } = subjects[action.subject];
   const allowed = action.allowed ?? editable;
+  const columns = action.columns === undefined ? sql`` : sql`, ${action.columns}`;
   const { rows } = await sql<Row>`
-    select ${alias}.id, ${owner} as owner, ${allowed(caller)} as allowed, ${action.columns}
+    select ${alias}.id, ${owner} as owner, ${allowed(caller)} as allowed ${columns}
     from ${from} ${action.joins ?? sql``} where ${alias}.id = any(${items.map(({ id }) => id)}::uuid[]) and ${readable(caller)}
     order by ${alias}.id ${isDryRun ? sql`` : sql`for no key update of ${alias}`}`.execute(tx);
+  await action.prepare?.(rows.filter((row) => row.allowed));
   const byId = new Map(rows.map((row) => [row.id, row]));
   const outcomes = new Map<string, Outcome>();
   const changed: Changed<Row>[] = [];

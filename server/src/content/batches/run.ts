@@ -56,10 +56,14 @@ const allRefused = (items: readonly Item[], reason: string): StepResult => ({
   outcomes: new Map(items.map(({ id }) => [id, refused(reason)])),
 });
 
+interface NextItem extends Item {
+  given: NonNullable<Item['given']> | null;
+}
+
 /** Returns the next items that have no result, as many as the action takes at a time. */
 async function nextItems(tx: Tx, batch: BatchRow): Promise<readonly Item[]> {
   const most = actionOf(batch).oneByOne === true ? 1 : STEP;
-  const { rows } = await sql<Item>`select object_id as id, position, record from batch_items
+  const { rows } = await sql<NextItem>`select object_id as id, position, record, given from batch_items
     where batch_id = ${batch.id} and outcome is null order by position limit ${most}`.execute(tx);
   return rows;
 }

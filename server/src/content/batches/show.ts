@@ -11,12 +11,12 @@ import { ownBatches, readableBatches } from '../../access/batches.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { checkScope } from '../../access/door.ts';
 import { handle } from '../../core/handle.ts';
-import { enqueue } from '../../core/job-table.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { pairOf, type SubjectAction } from './actions.ts';
+import { enqueueBatch } from './store.ts';
 
 interface BatchRow
   extends Columns<
@@ -160,7 +160,7 @@ async function storeUndo(tx: Tx, caller: SignedIn, row: BatchRow): Promise<strin
   await sql`insert into batch_items (batch_id, position, object_id, record)
     select ${undo.id}, row_number() over (order by i.position), i.object_id, i.record from batch_items i
     where i.batch_id = ${row.id} and i.outcome = 'changed'`.execute(tx);
-  await enqueue(tx, 'run-batch', { batch: undo.id }, { key: `run-batch:${undo.id}` });
+  await enqueueBatch(tx, undo.id);
   return undo.id;
 }
 

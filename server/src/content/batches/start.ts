@@ -4,12 +4,12 @@ import type { SignedIn } from '../../access/caller.ts';
 import { checkScope } from '../../access/door.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
-import { enqueue } from '../../core/job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { checkShape, pairOf, type SubjectAction } from './actions.ts';
 import { type Selection, selectObjects } from './select.ts';
 import type { Action, Outcome } from './step.ts';
+import { createBatch, enqueueBatch } from './store.ts';
 
 /** Reads in a transaction that is rolled back: an action may create terms or tags before it decides. */
 async function withoutWriting<T>({ db }: Pick<Deps, 'db'>, read: (tx: Tx) => Promise<T>): Promise<T> {
@@ -69,30 +69,15 @@ async function preview(
 }
 
 /** Stores a batch with its objects, and enqueues its job. */
-async function store(
-  tx: Tx,
-  caller: SignedIn,
-  selection: Selection,
-  { subject, action }: SubjectAction,
-): Promise<string> {
-  const batch = await tx
-    .insertInto('batches')
-    .values({
-      subject,
-      action: JSON.stringify(action),
-      user_ref: caller.ref,
-      token_id: caller.token?.id ?? null,
-      impersonator_user_ref: caller.impersonator?.ref ?? null,
-    })
-    .returning('id')
-    .executeTakeFirstOrThrow();
+async function store(tx: Tx, caller: SignedIn, selection: Selection, action: SubjectAction): Promise<string> {
+  const id = await createBatch(tx, caller, action);
   const objects = await selectObjects(tx, caller, selection);
   await sql`with stored as (
       insert into batch_items (batch_id, position, object_id)
-      select ${batch.id}, row_number() over (), o.id from (${objects}) o returning 1)
-    update batches set total = (select count(*) from stored) where id = ${batch.id}`.execute(tx);
-  await enqueue(tx, 'run-batch', { batch: batch.id }, { key: `run-batch:${batch.id}` });
-  return batch.id;
+      select ${id}, row_number() over (), o.id from (${objects}) o returning 1)
+    update batches set total = (select count(*) from stored) where id = ${id}`.execute(tx);
+  await enqueueBatch(tx, id);
+  return id;
 }
 
 /** Checks the action itself, then previews or starts the batch. */

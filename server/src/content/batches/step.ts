@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import type { StoredMembers } from '../fields/values/typed-value.ts';
 
 /** JSON that undoing needs: the state before and after the change. */
 export type UndoRecord = Readonly<Record<string, unknown>>;
@@ -16,6 +17,8 @@ export interface Item {
   /** Its place in the batch. */
   readonly position: number;
   readonly record: UndoRecord | null;
+  /** What an import gives the object: values of fields by their ids; null removes a value. */
+  readonly given?: Readonly<Record<string, StoredMembers | null>> | null;
 }
 
 /** Some items of a batch, dealt with in one transaction. */

@@ -176,6 +176,7 @@ interface BatchItemsTable {
   outcome: 'changed' | 'unchanged' | 'refused' | null;
   reason: string | null;
   record: NullableJson;
+  given: NullableJson;
 }
 
 interface BatchesTable {

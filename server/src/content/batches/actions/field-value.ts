@@ -13,12 +13,12 @@ import {
 } from '../../fields/values/rules.ts';
 import { storeValue } from '../../fields/values/store.ts';
 import {
-  columnsOf,
+  fromMembers,
   isSame,
-  membersOf,
   type StoredMembers,
   storedIn,
   type TypedValue,
+  toMembers,
   type ValueColumns,
 } from '../../fields/values/typed-value.ts';
 import { checkReferences, resolveTerms, setByOf } from '../../fields/values/write.ts';
@@ -87,20 +87,6 @@ function refusalOf(field: FieldRow, row: ValueRow, clears: boolean): string | nu
   }
 }
 
-const membersIn = (value: TypedValue | null): StoredMembers | null =>
-  value === null ? null : membersOf(columnsOf(value));
-
-/** Reads members that this module has stored. */
-function valueIn(members: StoredMembers | null): TypedValue | null {
-  if (members === null) return null;
-  const { value_text, value_num, value_date, value_options, value_ref } = members;
-  if (value_text !== undefined) return { kind: 'text', text: value_text };
-  if (value_num !== undefined) return { kind: 'num', num: value_num };
-  if (value_date !== undefined) return { kind: 'date', date: value_date };
-  if (value_options !== undefined) return { kind: 'options', options: value_options };
-  return value_ref === undefined ? null : { kind: 'ref', ref: value_ref };
-}
-
 async function write(step: Step, field: FieldRow, changed: readonly Changed<ValueRow>[]): Promise<void> {
   const { tx, caller } = step;
   for (const { row, record } of changed) {
@@ -113,7 +99,7 @@ async function write(step: Step, field: FieldRow, changed: readonly Changed<Valu
       subject: { kind: 'asset', id: row.id },
       fieldId: field.id,
       before,
-      after: valueIn(recordOf(record).after),
+      after: fromMembers(recordOf(record).after),
       setBy: setByOf(caller),
       userRef: caller.ref,
     });
@@ -150,7 +136,7 @@ function valueAction(
       if (after !== null && 'outcome' in after) return after;
       return isSame(before, after)
         ? unchanged
-        : { outcome: 'changed', record: { before: membersIn(before), after: membersIn(after) } };
+        : { outcome: 'changed', record: { before: toMembers(before), after: toMembers(after) } };
     },
     write: (changed) => write(step, field, changed),
     edited: [field.code],
@@ -219,7 +205,7 @@ export function undoField(fieldId: string): Action {
       field,
       (current, record) => {
         const { before, after } = recordOf(record);
-        return isSame(current, valueIn(after)) ? valueIn(before) : changedSince;
+        return isSame(current, fromMembers(after)) ? fromMembers(before) : changedSince;
       },
       { clears: true },
     );

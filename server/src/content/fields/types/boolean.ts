@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { booleanCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { wrongValue } from './filtering.ts';
 import { numberIn } from './number.ts';
@@ -36,5 +37,6 @@ export const boolean: FieldTypeRules = {
       return num === 0 || num === 1 ? { kind: 'num', num } : null;
     },
   },
+  cells: booleanCells,
   federation: { form: 'flag', takes: ['boolean'] },
 };

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { readDay, startOfDay } from '../values/moments.ts';
 import type { TypedValue } from '../values/typed-value.ts';
+import { dayCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { comparison, wrongValue } from './filtering.ts';
 import { faultOfMoment, momentIn } from './moment.ts';
@@ -35,5 +36,6 @@ export const date: FieldTypeRules = {
     offer: (found) => momentIn(found)?.slice(0, 10),
     convert: (found) => readValue(String(found)),
   },
+  cells: dayCells,
   federation: { form: 'day', takes: ['date'] },
 };

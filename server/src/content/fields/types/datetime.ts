@@ -3,6 +3,7 @@ import { refuse } from '../../../platform/http/refuse.ts';
 import { isDay, minutesOf, readInstant, startOfDay, startOfNextDay, withOffset } from '../values/moments.ts';
 import { localTime } from '../values/store.ts';
 import type { TypedValue } from '../values/typed-value.ts';
+import { instantCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { comparison, wrongValue } from './filtering.ts';
 import { faultOfMoment, momentIn } from './moment.ts';
@@ -55,5 +56,6 @@ export const datetime: FieldTypeRules = {
     offer: momentIn,
     convert: (found) => readValue(String(found)),
   },
+  cells: instantCells,
   federation: { form: 'time', takes: ['datetime'] },
 };

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely';
 import type { Caller } from '../../../access/caller.ts';
 import type { ExtractedValue } from '../../../media/metadata/source.ts';
 import type { TypedValue } from '../values/typed-value.ts';
+import type { Cells } from './cells.ts';
 import type { FieldFilter, Filterable } from './filtering.ts';
 
 /** A value of a context at a creation (FIELD-33). */
@@ -84,5 +85,6 @@ export interface FieldTypeRules {
    */
   searched: RawBuilder<string | null> | null;
   extraction: Extraction;
+  cells: Cells;
   federation: Federation;
 }

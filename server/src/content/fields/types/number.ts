@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { numberCells } from './cells.ts';
 import type { Extracted, FieldTypeRules } from './field-type.ts';
 import { comparison, wrongValue } from './filtering.ts';
 
@@ -52,5 +53,6 @@ export const number: FieldTypeRules = {
       return Number.isFinite(num) ? { kind: 'num', num } : null;
     },
   },
+  cells: numberCells,
   federation: { form: 'number', takes: ['number'] },
 };

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { shownAssets } from '../../../access/assets.ts';
 import { disclosedReference } from '../../../access/field-values.ts';
+import { referenceCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { wrongValue } from './filtering.ts';
 
@@ -17,5 +18,6 @@ export const reference: FieldTypeRules = {
   words: (caller) => sql`(select a.title from assets a where a.id = v.value_ref and ${shownAssets(caller)})`,
   searched: null,
   extraction: { from: 'nothing' },
+  cells: referenceCells,
   federation: { form: 'asset', takes: ['reference'] },
 };

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { containsPattern } from '../../../platform/database/like.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { cleanHtml, escapeHtml, hasNoText, htmlOf, plainText, textIn } from '../values/rich-text.ts';
+import { textCells } from './cells.ts';
 import { checkLength, emptyValue, faultOfLength } from './characters.ts';
 import type { FieldTypeRules } from './field-type.ts';
 
@@ -50,5 +51,6 @@ export const richText: FieldTypeRules = {
     separator: '',
     longestJoined: most / 2,
   },
+  cells: textCells,
   federation: { form: 'text', takes: ['rich_text'] },
 };

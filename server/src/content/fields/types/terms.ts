@@ -3,6 +3,7 @@ import { mostOptions } from '@vitrine/contract/field-values';
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { lowerCased, termKey } from '../vocabulary/terms.ts';
+import { termsCells, textCells } from './cells.ts';
 import { emptyValue } from './characters.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import type { Filterable } from './filtering.ts';
@@ -61,6 +62,7 @@ function oneOf(takes: readonly FieldType[]): FieldTypeRules {
     },
     faultOf: () => null,
     filter: ({ value }, field) => sql`left(v.value_text, 100) = any(${slugsBelow(field, value)})`,
+    cells: textCells,
     federation: { form: 'term', takes },
   };
 }
@@ -84,5 +86,6 @@ export const multiSelect: FieldTypeRules = {
     return null;
   },
   filter: ({ value }, field) => sql`v.value_options && ${slugsBelow(field, value)}`,
+  cells: termsCells,
   federation: { form: 'terms', takes: ['select', 'tree', 'multi_select'] },
 };

@@ -1,6 +1,7 @@
 import { factsOf } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
 import { containsPattern } from '../../../platform/database/like.ts';
+import { textCells } from './cells.ts';
 import { checkLength, emptyValue, faultOfLength } from './characters.ts';
 import type { FieldTypeRules } from './field-type.ts';
 
@@ -30,6 +31,7 @@ function plainText(type: 'text' | 'longtext', separator: string): FieldTypeRules
       separator,
       longestJoined: most,
     },
+    cells: textCells,
     federation: { form: 'text', takes: ['text', 'longtext'] },
   };
 }

@@ -63,6 +63,22 @@ export function storedIn(columns: ValueColumns): TypedValue | null {
   return null;
 }
 
+/** Returns a value, or none, as JSON. */
+export function toMembers(value: TypedValue | null): StoredMembers | null {
+  return value === null ? null : membersOf(columnsOf(value));
+}
+
+/** Reads what `toMembers` has returned. */
+export function fromMembers(members: StoredMembers | null): TypedValue | null {
+  if (members === null) return null;
+  const { value_text, value_num, value_date, value_options, value_ref } = members;
+  if (value_text !== undefined) return { kind: 'text', text: value_text };
+  if (value_num !== undefined) return { kind: 'num', num: value_num };
+  if (value_date !== undefined) return { kind: 'date', date: value_date };
+  if (value_options !== undefined) return { kind: 'options', options: value_options };
+  return value_ref === undefined ? null : { kind: 'ref', ref: value_ref };
+}
+
 /** Whether two stored values are equal. */
 export function isSame(a: TypedValue | null, b: TypedValue | null): boolean {
   if (a === null || b === null) return a === b;

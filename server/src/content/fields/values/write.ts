@@ -54,12 +54,14 @@ function checkChoosable({ field, before }: ValueWithTerms, text: string, match: 
 
 /**
  * Resolves the terms that values name to slugs (TERM-3, TERM-7). An unknown term is 422, or is created in an open
- * vocabulary if the caller may extend it; the caller of this function holds the lock for that.
+ * vocabulary if the caller may extend it; the caller of this function holds the lock for that. Without `creates`, a
+ * term that would be created stays as it is named.
  */
 export async function resolveTerms(
   tx: Tx,
   caller: Caller,
   meant: readonly ValueWithTerms[],
+  { creates = true } = {},
 ): Promise<TypedValue[]> {
   const named = meant.flatMap((given) =>
     termsOf(given.field, given.value).map((text) => ({ fieldId: given.field.id, text })),
@@ -74,7 +76,9 @@ export async function resolveTerms(
     const unknown = texts.filter((_, index) => found[index] === null);
     if (unknown.length > 0) checkMayExtend(caller, given.field, unknown);
     const made =
-      unknown.length === 0 ? new Map<string, string>() : await createTerms(tx, given.field.id, unknown);
+      unknown.length === 0 || !creates
+        ? new Map(unknown.map((text) => [text, text]))
+        : await createTerms(tx, given.field.id, unknown);
     if (made === null) throw refuse('vocabulary-full', { property: given.field.code });
     const slugs = texts.map((text, index) => {
       const match = found[index] ?? null;
@@ -205,6 +209,14 @@ async function holdForTerms(
 
 const columnLengths = { title: 500, description: 20_000 } as const;
 
+/** Throws a 400 when a text is longer than the column that its field mirrors. */
+export function checkColumnLength(field: Definition, value: TypedValue | null): void {
+  const { mirrors_column: column } = field;
+  if (column === null || value?.kind !== 'text') return;
+  if (value.text.length > columnLengths[column])
+    throw refuse('value-exceeds-column', { property: field.code, max: columnLengths[column] });
+}
+
 /** Writes the column that a field mirrors; null empties it. */
 export async function setColumn(
   tx: Tx,
@@ -214,9 +226,8 @@ export async function setColumn(
 ): Promise<void> {
   const { mirrors_column: column } = field;
   if (column === null) throw new Error(`${field.code} mirrors nothing`);
+  checkColumnLength(field, value);
   const text = value?.kind === 'text' ? value.text : '';
-  if (text.length > columnLengths[column])
-    throw refuse('value-exceeds-column', { property: field.code, max: columnLengths[column] });
   await tx
     .updateTable('assets')
     .set({ [column]: text, updated_at: nextUpdatedAt })

@@ -1,0 +1,116 @@
+import { type CsvPreview, importAssets, mostCsvBytes, mostCsvListed } from '@vitrine/contract/asset-csv';
+import type { QueryOf } from '@vitrine/contract/operation';
+import type { SignedIn } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type FormPart, handleForm } from '../../core/handle.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { discard, type Received, receive } from '../assets/receive.ts';
+import { addItems, createBatch, enqueueBatch, type NewItem } from '../batches/store.ts';
+import { rulesOf } from '../fields/types/registry.ts';
+import { type TypedValue, toMembers } from '../fields/values/typed-value.ts';
+import { readColumns } from './columns.ts';
+import { type CellChange, compareFile, type RowOutcome } from './compare.ts';
+import { openCsv } from './read.ts';
+
+/** Reads the form: one part `file`, streamed to disk. Leaves nothing behind on an error. */
+async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Promise<Received> {
+  let received: Received | null = null;
+  try {
+    for await (const part of parts) {
+      if (part.kind === 'field') throw refuse('property-unknown', { property: part.name });
+      if (part.file.fieldname !== 'file' || received !== null) {
+        part.file.file.resume();
+        throw refuse('file-part-strict');
+      }
+      received = await receive(part.file.file, storage, mostCsvBytes);
+      if (part.file.file.truncated) throw refuse('received-too-large', { max: mostCsvBytes });
+    }
+    if (received === null) throw refuse('file-part-missing');
+    return received;
+  } catch (error) {
+    if (received !== null) await discard(received.path);
+    throw error;
+  }
+}
+
+const wordsOf = ({ type }: CellChange['field'], value: TypedValue | null) =>
+  value === null ? null : rulesOf[type].cells.write(value);
+
+/** Returns what would change, without writing (CSV-9). */
+async function preview(outcomes: AsyncIterable<RowOutcome[]>): Promise<CsvPreview> {
+  const seen: CsvPreview = {
+    rows: 0,
+    changes: [],
+    changed: 0,
+    change_count: 0,
+    unchanged: 0,
+    refused: [],
+    refused_count: 0,
+  };
+  for await (const some of outcomes) {
+    for (const { row, id, changes, reason } of some) {
+      seen.rows += 1;
+      if (reason !== null) {
+        seen.refused_count += 1;
+        if (seen.refused.length < mostCsvListed)
+          seen.refused.push({ row, ...(id === null ? {} : { id }), reason });
+      } else if (changes.length === 0 || id === null) seen.unchanged += 1;
+      else {
+        seen.changed += 1;
+        seen.change_count += changes.length;
+        for (const { field, from, to } of changes)
+          if (seen.changes.length < mostCsvListed)
+            seen.changes.push({ id, field: field.code, from: wordsOf(field, from), to: wordsOf(field, to) });
+      }
+    }
+  }
+  return seen;
+}
+
+/** Stands for the asset of a row that names none. */
+const NO_ASSET = '00000000-0000-0000-0000-000000000000';
+
+function itemOf({ id, changes, reason, row }: RowOutcome): NewItem {
+  const isWaiting = reason === null && changes.length > 0;
+  return {
+    position: row,
+    object_id: id ?? NO_ASSET,
+    given: isWaiting ? Object.fromEntries(changes.map(({ field, to }) => [field.id, toMembers(to)])) : null,
+    outcome: isWaiting ? null : reason === null ? 'unchanged' : 'refused',
+    reason: reason === null ? null : `row ${row}: ${reason}`,
+  };
+}
+
+/** Stores a batch that writes the differences, and enqueues its job (CSV-10). */
+async function store(tx: Tx, caller: SignedIn, outcomes: AsyncIterable<RowOutcome[]>): Promise<string> {
+  const id = await createBatch(tx, caller, { subject: 'asset', action: { kind: 'import_csv' } });
+  for await (const some of outcomes) await addItems(tx, id, some.map(itemOf));
+  await enqueueBatch(tx, id);
+  return id;
+}
+
+async function run(
+  { db }: Deps,
+  caller: SignedIn,
+  { path }: Received,
+  { dry_run, match = 'id' }: QueryOf<typeof importAssets>,
+) {
+  const file = await openCsv(path);
+  return db.transaction().execute(async (tx) => {
+    const outcomes = compareFile(tx, caller, file, await readColumns(tx, caller), match);
+    return dry_run === true
+      ? { status: 200 as const, body: await preview(outcomes) }
+      : { status: 202 as const, body: { job_id: await store(tx, caller, outcomes) } };
+  });
+}
+
+/** `POST /assets/import.csv`. */
+export const importCsv = handleForm(
+  importAssets,
+  { read: readForm, discard: ({ path }) => discard(path) },
+  async (deps, { caller, query, form }) => {
+    if (form === null) throw refuse('form-required');
+    return run(deps, caller, form, query);
+  },
+);
