@@ -2142,7 +2142,7 @@ create table notifications (
   constraint notifications_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notifications_check CHECK (((kind = 'like'::text) = (act IS NULL))),
-  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text]))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text]))),
   constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
@@ -2225,6 +2225,18 @@ CREATE TRIGGER post_members_expose AFTER INSERT ON public.post_members REFERENCI
 CREATE TRIGGER post_members_show AFTER INSERT ON public.post_members REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION show_new_members();
 CREATE TRIGGER post_members_show_no_more AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hide_old_members();
 CREATE TRIGGER post_members_withdraw AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
+
+create table post_schedules (
+  post_id uuid not null,
+  publish_at timestamp(3) with time zone not null,
+  user_ref bigint,
+  token_id uuid,
+  impersonator_user_ref bigint,
+  constraint post_schedules_pkey PRIMARY KEY (post_id),
+  constraint post_schedules_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_schedules_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL
+);
+CREATE INDEX post_schedules_of_account ON public.post_schedules USING btree (user_ref);
 
 create table post_shares (
   post_id uuid not null,

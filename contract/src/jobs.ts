@@ -40,6 +40,7 @@ export const jobNames = [
   'rewrite-tags',
   'rewrite-fields',
   'run-batch',
+  'publish-post',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

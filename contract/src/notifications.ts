@@ -14,6 +14,7 @@ export const notificationKinds = [
   'follow',
   'mention',
   'team_member_added',
+  'publish_failed',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -161,6 +162,7 @@ const kindMembers = {
   follow: NotificationChoice,
   mention: NotificationChoice,
   team_member_added: NotificationChoice,
+  publish_failed: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

@@ -65,6 +65,8 @@ export const Post = closed({
   team_id: Type.Optional(Uuid),
   /** The library that it comes from, for a post that a peer shares (FED-34). */
   origin: Type.Optional(Origin),
+  /** When a draft is published by itself (POST-47). */
+  publish_at: Type.Optional(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Both appear in trash listings only (FEED-10). */
@@ -93,6 +95,8 @@ export const PostCreate = closed({
   cover_focal_x: Type.Optional(nullable(Fraction)),
   cover_focal_y: Type.Optional(nullable(Fraction)),
   draft: Type.Optional(Type.Boolean()),
+  /** When the draft is published by itself. */
+  publish_at: Type.Optional(Timestamp),
   comments_enabled: Type.Optional(Type.Boolean()),
   tags: Type.Optional(Tags),
   team_id: Type.Optional(Uuid),
@@ -113,6 +117,8 @@ export const PostUpdate = closed({
   cover_focal_y: Type.Optional(nullable(Fraction)),
   /** Must equal the current state; use the operations for publishing and withdrawing to change it. */
   draft: Type.Optional(nullable(Type.Boolean())),
+  /** When the draft is published by itself. */
+  publish_at: Type.Optional(nullable(Timestamp)),
   comments_enabled: Type.Optional(nullable(Type.Boolean())),
   tags: Type.Optional(nullable(Tags)),
   team_id: Type.Optional(nullable(Uuid)),
@@ -121,6 +127,7 @@ export const PostUpdate = closed({
   clear_cover: Removal,
   clear_cover_focal: Removal,
   clear_cover_thumbnail: Removal,
+  clear_publish_at: Removal,
   clear_team: Removal,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
@@ -135,7 +142,7 @@ export const updatePost = operation({
   tag: 'Posts',
   summary: 'Change a post',
   description:
-    'For the author, `posts.admin` and `system.admin`; readers get 403, others 404. `draft` is accepted only with its current value. With `if_unchanged_since`, returns 409 when the post has changed since.',
+    'For the author, `posts.admin` and `system.admin`; readers get 403, others 404. `draft` is accepted only with its current value. `publish_at` schedules a draft, which also needs `posts.publish`. With `if_unchanged_since`, returns 409 when the post has changed since.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
@@ -143,6 +150,7 @@ export const updatePost = operation({
   body: PostUpdate,
   responses: { 200: Post },
   errors: [
+    'capability-missing',
     'changed',
     'collection-full',
     'cover-not-member',
@@ -155,7 +163,9 @@ export const updatePost = operation({
     'not-author',
     'not-found',
     'not-owner',
+    'post-not-draft',
     'team-not-found',
+    'time-in-the-past',
   ],
 });
 
@@ -298,7 +308,7 @@ export const createPost = operation({
   tag: 'Posts',
   summary: 'Create a post',
   description:
-    'Publishes 1 to 200 assets as a post, or keeps them as a draft. Publishing also needs `posts.publish`. The author must be able to see every asset; otherwise the response is a 404 that names the asset. With `collection_id` the post is added to one of the caller’s own collections.',
+    'Publishes 1 to 200 assets as a post, or keeps them as a draft, which is published at `publish_at` if it is given. Publishing also needs `posts.publish`. The author must be able to see every asset; otherwise the response is a 404 that names the asset. With `collection_id` the post is added to one of the caller’s own collections.',
   door: { holds: 'posts.create' },
   scope: 'posts.write',
   example: {
@@ -319,7 +329,9 @@ export const createPost = operation({
     'members-repeated',
     'not-found',
     'not-owner',
+    'post-not-draft',
     'team-not-found',
+    'time-in-the-past',
   ],
 });
 

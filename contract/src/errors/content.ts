@@ -112,6 +112,7 @@ export const contentErrors = {
     property: 'seconds',
   },
   'poster-without-video': { status: 409, text: 'the asset is not a video, or is not processed yet' },
+  'post-not-draft': { status: 409, text: 'only a draft is published at a time', property: 'publish_at' },
   'post-is-draft': { status: 409, text: 'it is a draft' },
   'post-is-published': { status: 409, text: 'it is published already' },
   'post-not-in-collection': {

@@ -13,7 +13,3 @@ export function readableBatches(caller: SignedIn): Predicate {
 export function ownBatches(caller: SignedIn): Predicate {
   return sql`(b.user_ref = ${caller.ref})`;
 }
-
-/** The token with which a batch was started, if any, still admits its owner. */
-export const startedWithLiveToken: Predicate = sql`(b.token_id is null or exists (select from access_tokens t
-  where t.id = b.token_id and (t.expires_at is null or t.expires_at > now())))`;

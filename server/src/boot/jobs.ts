@@ -7,6 +7,7 @@ import { runBatchJob } from '../content/batches/run.ts';
 import { backfillJob } from '../content/extraction/backfill.ts';
 import { extractJob } from '../content/extraction/extract.ts';
 import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
+import { publishPostJob } from '../content/posts/jobs/publish.ts';
 import { rewriteDocumentsJob } from '../content/search-index/jobs/rewrite.ts';
 import { rewriteTagsJob } from '../content/tags/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from '../content/trash/jobs/purge.ts';
@@ -66,6 +67,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'rewrite-tags': rewriteTagsJob(deps),
     'rewrite-fields': rewriteFieldsJob(deps),
     'run-batch': runBatchJob(deps),
+    'publish-post': publishPostJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

@@ -8,5 +8,7 @@ export type DomainEvent =
   | { what: 'follow'; actor: number; followed: number }
   /** `at`: when the member joined, since they may leave and join again. */
   | { what: 'member'; team: string; member: number; actor: number; at: string }
+  /** `at`: the time for which it was scheduled. */
+  | { what: 'publish_failed'; post: string; at: string }
   | { what: 'request'; request: string; actor: number }
   | { what: 'decision'; request: string; actor: number };

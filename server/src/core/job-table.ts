@@ -88,6 +88,8 @@ export interface Jobs {
   'rewrite-fields': Record<string, never>;
   /** Changes the assets or posts of a batch in steps. */
   'run-batch': { batch: string };
+  /** Publishes a draft if it is scheduled and due. */
+  'publish-post': { post: string };
 }
 export type JobHandler<N extends JobName> = Task<Jobs[N]>;
 export type JobHandlers = { readonly [N in JobName]: JobHandler<N> };

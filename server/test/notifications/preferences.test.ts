@@ -20,6 +20,7 @@ describe('notification preferences', () => {
         follow: { in_app: true, mail: 'off' },
         mention: { in_app: true, mail: 'now' },
         team_member_added: { in_app: true, mail: 'digest' },
+        publish_failed: { in_app: true, mail: 'now' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
-import { startedWithLiveToken } from '../../access/batches.ts';
-import type { SignedIn } from '../../access/caller.ts';
-import { callerOf } from '../../access/caller-of.ts';
+import { actorOf, type Origin, originColumns } from '../../access/deferred.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
@@ -13,34 +11,20 @@ import { type Action, type Item, type Outcome, refused, type StepResult } from '
 /** Objects per transaction, which takes a fraction of a second. At least the most assets of a new post. */
 const STEP = 500;
 
-interface BatchRow extends Columns<'batches', 'id' | 'user_ref' | 'token_id' | 'undoes'> {
+interface BatchRow extends Columns<'batches', 'id' | 'undoes'>, Origin {
   subject: SubjectKind;
   /** Its own action, or that of the batch that it undoes. */
   action: SubjectAction['action'];
-  token_is_live: boolean;
-  impersonator: SignedIn['impersonator'];
 }
 
 /** Locks a batch that has not ended; a second job for it waits here. */
 async function lockBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
   const { rows } = await sql<BatchRow>`
-    select b.id, b.subject, coalesce(b.action, u.action) as action, b.undoes, b.user_ref, b.token_id,
-      ${startedWithLiveToken} as token_is_live,
-      (select jsonb_build_object('ref', i.ref, 'username', i.username) from users i
-        where i.ref = b.impersonator_user_ref) as impersonator
+    select b.id, b.subject, coalesce(b.action, u.action) as action, b.undoes,
+      ${originColumns('b')}
     from batches b left join batches u on u.id = b.undoes
     where b.id = ${id} and b.state in ('queued', 'running') for no key update of b`.execute(tx);
   return rows[0];
-}
-
-/** Returns the account that started the batch, with its present rights; null if it may do nothing any more. */
-async function actorOf(tx: Tx, batch: BatchRow): Promise<SignedIn | null> {
-  const caller = batch.token_is_live ? await callerOf(tx, batch.user_ref) : null;
-  if (caller === null) return null;
-  const { token_id: token, impersonator } = batch;
-  return token === null
-    ? { ...caller, impersonator }
-    : { ...caller, impersonator, authMethod: 'token', token: { id: token, scopes: [] } };
 }
 
 /** Returns the action of a batch, or what undoes it. */

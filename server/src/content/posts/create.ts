@@ -12,6 +12,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { append } from '../collections/place.ts';
 import { readChanged } from './get.ts';
 import { insertPost } from './insert.ts';
+import { schedule } from './schedule.ts';
 
 /** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
 export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
@@ -31,6 +32,7 @@ function checkShape(body: PostCreate): void {
   if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
     throw refuse('focal-point-incomplete');
   }
+  if (body.publish_at !== undefined && body.draft !== true) throw refuse('post-not-draft');
 }
 
 /**
@@ -59,6 +61,7 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
     const id = await insertPost(tx, caller.ref, body);
     if (body.collection_id !== undefined) await append(tx, caller, body.collection_id, id);
+    if (body.publish_at !== undefined) await schedule(tx, caller, id, body.publish_at);
     if (body.draft !== true) {
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
       await notifyFollowers(tx, id);

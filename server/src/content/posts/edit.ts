@@ -17,6 +17,7 @@ import { append } from '../collections/place.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
 import { readChanged } from './get.ts';
 import { placed } from './insert.ts';
+import { schedule, unschedule } from './schedule.ts';
 
 /** A post's row, read under its lock. */
 export interface LockedPost {
@@ -63,7 +64,13 @@ async function readMembers(tx: Tx, postId: string): Promise<Member[]> {
 
 /** Checks the rules that need only the body (POST-25, HTTP-17). */
 function checkShape(body: PostUpdate): void {
-  checkRemovals(body, ['cover_asset_id', 'cover_thumbnail_asset_id', 'cover_focal_x', 'team_id']);
+  checkRemovals(body, [
+    'cover_asset_id',
+    'cover_thumbnail_asset_id',
+    'cover_focal_x',
+    'publish_at',
+    'team_id',
+  ]);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse('focal-point-incomplete');
   }
@@ -191,6 +198,8 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
     })
     .where('id', '=', locked.id)
     .execute();
+  if (body.publish_at != null) await schedule(tx, caller, locked.id, body.publish_at);
+  if (body.clear_publish_at === true) await unschedule(tx, locked.id);
   if (!locked.draft) await announce(tx, { what: 'post', post: locked.id, actor: caller.ref });
 }
 
@@ -205,6 +214,7 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     if (body.draft != null && body.draft !== locked.draft) {
       throw refuse('draft-unchangeable');
     }
+    if (body.publish_at != null && !locked.draft) throw refuse('post-not-draft');
     if (asksForChange(changes)) {
       await change(tx, caller, changes, locked);
       const update = { activity: 'update' as const, actorRef: caller.ref };

@@ -7,6 +7,7 @@ import { liveAsset } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { liveComment } from '../../access/comments.ts';
 import { identityJson, originJson } from '../../access/identities.ts';
+import { editablePosts } from '../../access/posts.ts';
 import type { Columns } from '../../platform/database/pool.ts';
 
 /** POST-33. */
@@ -119,6 +120,11 @@ function showComment(row: PreviewRow): CommentPreview {
   };
 }
 
+/** POST-49: when a post `p` is published by itself, for those who may edit it. */
+export const scheduledFor = (caller: Caller): RawBuilder<string | null> =>
+  sql`case when p.draft and ${editablePosts(caller)} then (
+    select s.publish_at from post_schedules s where s.post_id = p.id) end`;
+
 /** What the parts of a post depend on that are not the same for every caller. */
 export type DecisivePost = Pick<
   PostRow,
@@ -129,7 +135,7 @@ export type DecisivePost = Pick<
   | 'cover_focal_asset_id'
   | 'cover_provenance'
   | 'liked'
->;
+> & { publish_at: string | null };
 
 /** A live member as it counts for the parts of its post. */
 export interface CountedMember {
@@ -158,6 +164,7 @@ export function callersPost(
     cover_thumbnail_asset_id: row.cover_thumbnail_asset_id,
     ai_provenance: provenanceOf([...declared, ...(row.cover_provenance ?? [])]),
     liked: row.liked,
+    ...(row.publish_at === null ? {} : { publish_at: row.publish_at }),
   };
 }
 

@@ -11,6 +11,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { lockEditable } from './edit.ts';
 import { readChanged } from './get.ts';
+import { unschedule } from './schedule.ts';
 
 export interface Move {
   from: 'wip' | 'published';
@@ -50,6 +51,7 @@ export async function movePost(
       and state_id = (select id from workflow_states where domain = 'post' and code = ${from})
     returning id`.execute(tx);
   if (rows.length === 0) throw refuse(refusal);
+  if (to === 'published') await unschedule(tx, id);
   await notifyPeersOfVisibility(tx, id, { activity: 'update', actorRef: caller.ref });
   await recordEvent(tx, caller, { event, target: { kind: 'post', id } });
 }

@@ -32,6 +32,7 @@ import {
   type PostRow,
   placeholder,
   postColumns,
+  scheduledFor,
 } from './show.ts';
 
 /** What posts are written with: the database, and the caches of texts (`noTexts` in a transaction). */
@@ -75,7 +76,8 @@ async function readPostVersions(
 ): Promise<PostVersion[]> {
   const { rows } = await sql<PostVersion>`
     select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
-      p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked
+      p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked,
+      ${scheduledFor(caller)} as publish_at
     from posts p left join users u on u.ref = p.author_user_ref
     where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
   return rows;

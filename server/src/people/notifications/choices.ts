@@ -16,6 +16,7 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   follow: { in_app: true, mail: 'off' },
   mention: { in_app: true, mail: 'now' },
   team_member_added: { in_app: true, mail: 'digest' },
+  publish_failed: { in_app: true, mail: 'now' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

@@ -36,6 +36,8 @@ export function sentenceOf(notification: Notification): string {
       return `${who} started following you`;
     case 'team_member_added':
       return `${who} added ${member?.display_name ?? 'someone'} to the team ${team?.name ?? ''}`.trimEnd();
+    case 'publish_failed':
+      return `Your draft ${post?.title.trim() ? title : 'without a title'} was not published at its time`;
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;

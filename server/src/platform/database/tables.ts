@@ -710,7 +710,8 @@ interface NotificationsTable {
     | 'like'
     | 'follow'
     | 'mention'
-    | 'team_member_added';
+    | 'team_member_added'
+    | 'publish_failed';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -763,6 +764,14 @@ interface PostMembersTable {
   post_id: string;
   asset_id: string;
   sort_order: number;
+}
+
+interface PostSchedulesTable {
+  post_id: string;
+  publish_at: string;
+  user_ref: number | null;
+  token_id: string | null;
+  impersonator_user_ref: number | null;
 }
 
 interface PostSharesTable {
@@ -1203,6 +1212,7 @@ export interface Tables {
   post_documents: PostDocumentsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
+  post_schedules: PostSchedulesTable;
   post_shares: PostSharesTable;
   post_watches: PostWatchesTable;
   posts: PostsTable;

@@ -39,6 +39,10 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
     // The post is not shared with them.
     probe(postDoor, 'DELETE', shareWith('stranger'), editing(404)),
     probe(postDoor, 'PATCH', below(''), editing(200), { body: {} }),
+    // A time in the past is refused after the rules of access (POST-47).
+    probe(postDoor, 'PATCH', below(''), (who, post) => changingPost(who, post, post.draft ? 400 : 409), {
+      body: { publish_at: '2020-01-01T00:00:00Z' },
+    }),
     // Moving a post from a state that it is not in returns 409 to callers who may move it.
     probe(
       postDoor,

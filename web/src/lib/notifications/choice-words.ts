@@ -16,6 +16,11 @@ export const kindWords: readonly {
     label: 'Answers to your requests',
     hint: 'Your request was granted or denied.',
   },
+  {
+    kind: 'publish_failed',
+    label: 'Drafts that were not published',
+    hint: 'Your draft could not be published at the time that was set for it.',
+  },
   { kind: 'mention', label: 'Mentions', hint: 'Someone writes @ and your username.' },
   { kind: 'reply', label: 'Replies', hint: 'Someone replies to your comment.' },
   { kind: 'comment', label: 'Comments on your posts', hint: 'Someone comments on your post.' },

@@ -66,6 +66,8 @@ export function sentenceOf(notification: Notification): Piece[] {
         plain(' to the team '),
         strong(team?.name ?? ''),
       ];
+    case 'publish_failed':
+      return [plain('Your draft '), own, plain(' was not published at its time')];
     case 'like': {
       const others = actor_count - 1;
       const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];
@@ -77,6 +79,7 @@ export function sentenceOf(notification: Notification): Piece[] {
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
   const { kind, post, comment, request, actor, team } = notification;
+  if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
     return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');

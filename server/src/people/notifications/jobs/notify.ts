@@ -206,6 +206,17 @@ export async function notifyOf(db: Database, event: DomainEvent): Promise<void> 
     }
     case 'member':
       return notifyOfMember(db, event);
+    case 'publish_failed': {
+      const { post, at } = event;
+      const recipients = sql`select author_user_ref as user_ref from posts where id = ${post}`;
+      await notify(db, `publish_failed:${post}:${at}`, {
+        kind: 'publish_failed',
+        actor: null,
+        post,
+        recipients,
+      });
+      return;
+    }
     case 'request': {
       const { request, actor } = event;
       const recipients = accounts(await decidersOf(db, request));
