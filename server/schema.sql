@@ -1344,6 +1344,19 @@ create table batches (
 CREATE INDEX batches_by_age ON public.batches USING btree (created_at);
 CREATE INDEX batches_of_account ON public.batches USING btree (user_ref, created_at DESC, id DESC);
 
+create table collection_assets (
+  collection_id uuid not null,
+  asset_id uuid not null,
+  position bigint not null,
+  added_by bigint not null,
+  added_at timestamp(3) with time zone not null default now(),
+  constraint collection_assets_pkey PRIMARY KEY (collection_id, asset_id),
+  constraint collection_assets_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint collection_assets_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_assets_asset ON public.collection_assets USING btree (asset_id, collection_id);
+CREATE INDEX collection_assets_order ON public.collection_assets USING btree (collection_id, "position", asset_id);
+
 create table collection_documents (
   collection_id uuid not null,
   at timestamp(3) with time zone not null,
@@ -1440,6 +1453,7 @@ create table collections (
   deleted_by_user_ref bigint,
   origin_peer_id uuid,
   visible_until timestamp(3) with time zone,
+  query jsonb,
   constraint collections_pkey PRIMARY KEY (id),
   constraint collections_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),

@@ -28,6 +28,7 @@ const collection: Collection = {
   cover_focal_y: null,
   covers: [],
   item_count: 0,
+  smart: false,
   expires_at: null,
   created_at: moment,
   updated_at: moment,

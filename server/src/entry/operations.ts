@@ -46,6 +46,7 @@ import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
 import * as linksUses from '../content/links/uses.ts';
+import * as collectionItems from '../content/posts/collection-items.ts';
 import * as postsCreate from '../content/posts/create.ts';
 import * as postsDelete from '../content/posts/delete.ts';
 import * as postsEdit from '../content/posts/edit.ts';
@@ -196,6 +197,7 @@ const modules = [
   postsFeed,
   postsFeedWithAsset,
   postsGet,
+  collectionItems,
   postsInCollection,
   postsLike,
   postsShares,

@@ -242,6 +242,7 @@ export const collectionKeys = [
   'item_count',
   'name',
   'owner_user_ref',
+  'smart',
   'updated_at',
   'visibility',
 ] as const;

@@ -45,6 +45,7 @@ describe('POST /collections', () => {
       cover_focal_y: null,
       covers: [],
       item_count: 0,
+      smart: false,
       expires_at: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),

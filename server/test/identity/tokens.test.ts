@@ -284,10 +284,11 @@ describe('scopes at every operation', () => {
   test.each(
     Object.entries({
       'posts.write': `
-      addToCollection batchPosts clearCollectionFieldValue createCollection createCollectionLink createPost
+      addAssetToCollection addToCollection batchPosts clearCollectionFieldValue createCollection
+      createCollectionLink createPost
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
-      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection publishPost
-      putCollectionPeer putCollectionShare putPostPeer putShare removeFromCollection
+      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems publishPost
+      putCollectionPeer putCollectionShare putPostPeer putShare removeAssetFromCollection removeFromCollection
       renewLink restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
       updateCollection updateLink updatePost`,
       'assets.write': `

@@ -71,6 +71,10 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
   return { ...marked, extension: marked.type.split('/')[1] ?? null };
 }
 
+/** Returns the name of a file once its extension is known. */
+const named = (name: string) => (extension: string | null) =>
+  extension === null ? name : `${name}.${extension}`;
+
 /**
  * Names each file by its place among all files that the link shows, in one folder per post of a collection. A file has
  * the same number with and without a watermark, whether or not others are left out (LINK-11).
@@ -78,15 +82,18 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
 function namesOf({ target }: LinkVisitor) {
   let folder = { number: 0, postId: '', name: '', files: 0 };
   return (row: ShownRow) => {
+    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+    if (target.kind === 'collection' && row.post_id === null) {
+      folder = { number: folder.number + 1, postId: '', name: '', files: 0 };
+      return named(numbered(folder.number, base, 'File'));
+    }
     if (target.kind === 'collection' && row.post_id !== folder.postId) {
       const number = folder.number + 1;
       const name = `${numbered(number, row.post_title ?? '', 'Post')}/`;
       folder = { number, postId: row.post_id ?? '', name, files: 0 };
     }
     folder.files += 1;
-    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
-    const name = `${folder.name}${numbered(folder.files, base, 'File')}`;
-    return (extension: string | null) => (extension === null ? name : `${name}.${extension}`);
+    return named(`${folder.name}${numbered(folder.files, base, 'File')}`);
   };
 }
 

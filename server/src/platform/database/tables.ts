@@ -197,6 +197,14 @@ interface BatchesTable {
   finished_at: string | null;
 }
 
+interface CollectionAssetsTable {
+  collection_id: string;
+  asset_id: string;
+  position: number;
+  added_by: number;
+  added_at: Generated<string>;
+}
+
 interface CollectionDocumentsTable {
   collection_id: string;
   at: string;
@@ -258,6 +266,7 @@ interface CollectionsTable {
   deleted_by_user_ref: number | null;
   origin_peer_id: string | null;
   visible_until: string | null;
+  query: NullableJson;
 }
 
 interface CommentLikesTable {
@@ -1160,6 +1169,7 @@ export interface Tables {
   audit_events: AuditEventsTable;
   batch_items: BatchItemsTable;
   batches: BatchesTable;
+  collection_assets: CollectionAssetsTable;
   collection_documents: CollectionDocumentsTable;
   collection_field_values: CollectionFieldValuesTable;
   collection_gated_documents: CollectionGatedDocumentsTable;
