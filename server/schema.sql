@@ -1125,6 +1125,30 @@ create table activitypub_reactions (
 CREATE INDEX activitypub_reactions_post ON public.activitypub_reactions USING btree (post_id);
 CREATE INDEX activitypub_reactions_uri ON public.activitypub_reactions USING btree (uri);
 
+create table archive_files (
+  archive_id uuid not null,
+  position integer not null,
+  asset_id uuid not null,
+  name text,
+  file_hash text,
+  size_bytes bigint,
+  constraint archive_files_pkey PRIMARY KEY (archive_id, "position"),
+  constraint archive_files_archive_id_fkey FOREIGN KEY (archive_id) REFERENCES archives(id) ON DELETE CASCADE
+);
+
+create table archives (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  size_bytes bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint archives_pkey PRIMARY KEY (id),
+  constraint archives_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX archives_expiry ON public.archives USING btree (expires_at);
+CREATE INDEX archives_owner ON public.archives USING btree (user_ref, created_at DESC, id DESC);
+
 create table asset_documents (
   asset_id uuid not null,
   at timestamp(3) with time zone not null,
@@ -2024,6 +2048,13 @@ create table fields_epoch (
   epoch bigint not null,
   constraint fields_epoch_pkey PRIMARY KEY (only_row),
   constraint fields_epoch_only_row_check CHECK (only_row)
+);
+
+create table file_checksums (
+  hash text not null,
+  crc32 bigint not null,
+  constraint file_checksums_pkey PRIMARY KEY (hash),
+  constraint file_checksums_hash_fkey FOREIGN KEY (hash) REFERENCES files(hash) ON DELETE CASCADE
 );
 
 create table file_metadata (

@@ -1,5 +1,6 @@
 import * as activitypub from './activitypub.ts';
 import * as appearance from './appearance.ts';
+import * as archives from './archives.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assetCsv from './asset-csv.ts';
 import * as assets from './assets.ts';
@@ -63,6 +64,7 @@ export const modules = [
   assetCsv,
   assets,
   audit,
+  archives,
   batches,
   collections,
   comments,

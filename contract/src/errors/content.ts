@@ -2,6 +2,8 @@ import type { ErrorDefinitions } from './definition.ts';
 
 /** Errors of posts, assets, collections, uploads, searches, links and requests. */
 export const contentErrors = {
+  'archive-of-one': { status: 400, text: 'send exactly one of ids, query, collection_id and post_id' },
+  'archive-too-large': { status: 413, text: 'an archive holds at most {max} files' },
   'asset-of-upload-deleted': { status: 409, text: 'the asset of this upload has been deleted' },
   'asset-type-unknown': { status: 400, text: 'asset_type {value} does not exist', property: 'asset_type' },
   'backfill-in-progress': { status: 409, text: 'a pass over the stored files is under way' },

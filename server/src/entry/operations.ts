@@ -1,4 +1,6 @@
 import type { OperationId } from '@vitrine/contract/operations';
+import * as archivesCreate from '../content/archives/create.ts';
+import * as archivesDownload from '../content/archives/download.ts';
 import * as assetsBytes from '../content/assets/bytes.ts';
 import * as assetsDelete from '../content/assets/delete.ts';
 import * as assetsEdit from '../content/assets/edit.ts';
@@ -155,6 +157,8 @@ const modules = [
   assetsShares,
   assetsState,
   assetsTiles,
+  archivesCreate,
+  archivesDownload,
   batchesShow,
   batchesStart,
   collectionsCreate,

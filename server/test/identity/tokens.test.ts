@@ -310,8 +310,8 @@ describe('scopes at every operation', () => {
 
   // TOKEN-4
   test('requires `read` for exactly the operations that only read', () => {
-    // A picture to search by does not fit into an address.
-    const reads = ['searchByImage'];
+    // A picture to search by and a list of files do not fit into an address.
+    const reads = ['searchByImage', 'createArchive'];
     for (const { id, method, scope } of limited)
       expect([id, scope === 'read']).toEqual([id, method === 'GET' || reads.includes(id)]);
   });

@@ -78,6 +78,24 @@ interface ActivitypubReactionsTable {
   created_at: Generated<string>;
 }
 
+interface ArchiveFilesTable {
+  archive_id: string;
+  position: number;
+  asset_id: string;
+  name: string | null;
+  file_hash: string | null;
+  size_bytes: number | null;
+}
+
+interface ArchivesTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  size_bytes: number | null;
+  created_at: Generated<string>;
+  expires_at: string;
+}
+
 interface AssetDocumentsTable {
   asset_id: string;
   at: string;
@@ -633,6 +651,11 @@ interface FieldsEpochTable {
   epoch: number;
 }
 
+interface FileChecksumsTable {
+  hash: string;
+  crc32: number;
+}
+
 interface FileMetadataTable {
   hash: string;
   sources: DefaultedJson;
@@ -1159,6 +1182,8 @@ export interface Tables {
   activitypub_memory: ActivitypubMemoryTable;
   activitypub_posts: ActivitypubPostsTable;
   activitypub_reactions: ActivitypubReactionsTable;
+  archive_files: ArchiveFilesTable;
+  archives: ArchivesTable;
   asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
@@ -1207,6 +1232,7 @@ export interface Tables {
   field_value_history: FieldValueHistoryTable;
   fields: FieldsTable;
   fields_epoch: FieldsEpochTable;
+  file_checksums: FileChecksumsTable;
   file_metadata: FileMetadataTable;
   files: FilesTable;
   job_progress: JobProgressTable;
