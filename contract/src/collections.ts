@@ -47,6 +47,8 @@ export const Collection = closed({
   item_count: Count,
   /** COLLECTION-23: whether a query fills it. Its items cannot be changed. */
   smart: Type.Boolean(),
+  /** Whether it shows the caller files besides posts. */
+  has_files: Type.Boolean(),
   /** The query of a smart collection, for those who may edit it. */
   query: Type.Optional(AssetSelection),
   /** After this time only the owner can open it. */

@@ -238,6 +238,7 @@ export const collectionKeys = [
   'created_at',
   'description',
   'expires_at',
+  'has_files',
   'id',
   'item_count',
   'name',

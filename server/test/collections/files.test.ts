@@ -54,7 +54,12 @@ describe('files in a collection', () => {
     expect((await place(id, a.id.toUpperCase())).status).toBe(204);
     expect(await read(mara, id)).toEqual(['a', 'post', 'b']);
     const shown = await ann.ok('getCollection', { params: { id } });
-    expect(shown).toMatchObject({ item_count: 3, smart: false, covers: [{ asset_id: a.id }, {}, {}] });
+    expect(shown).toMatchObject({
+      item_count: 3,
+      smart: false,
+      has_files: true,
+      covers: [{ asset_id: a.id }, {}, {}],
+    });
     for (const asset of [a.id, a.id, nowhere]) expect((await take(id, asset)).status).toBe(204);
     expect(await read(ann, id)).toEqual(['post', 'b']);
     expect((await everyCollection(mara, { containing_asset: b.id })).map((one) => one.id)).toEqual([id]);
@@ -82,7 +87,7 @@ describe('files in a collection', () => {
     expect(await read(mara, id)).toEqual(['hidden', 'unposted', 'b']);
     expect(await read(ann, id)).toEqual(['b']);
     const shown = await ann.ok('getCollection', { params: { id } });
-    expect(shown).toMatchObject({ item_count: 1, covers: [{ asset_id: b.id }] });
+    expect(shown).toMatchObject({ item_count: 1, has_files: true, covers: [{ asset_id: b.id }] });
     expect(await ann.status('GET', `/assets/${unposted.id}`)).toBe(404);
     expect(await everyCollection(ann, { containing_asset: hidden.id })).toEqual([]);
     // A placeholder cannot be placed by others, either.

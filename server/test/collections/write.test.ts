@@ -46,6 +46,7 @@ describe('POST /collections', () => {
       covers: [],
       item_count: 0,
       smart: false,
+      has_files: false,
       expires_at: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),

@@ -38,6 +38,7 @@ interface CollectionRow
   > {
   owner: PostAuthor | null;
   editable: boolean;
+  has_files: boolean;
   query: AssetSelection | null;
   origin: Origin | null;
   covers: Collection['covers'] | null;
@@ -135,6 +136,7 @@ function show({ owner, editable, query, origin, cover_focal_asset_id, ...row }: 
     ...(origin === null ? {} : { origin }),
     covers,
     smart: query !== null,
+    has_files: query !== null || row.has_files,
     ...(query === null || !editable ? {} : { query }),
     cover_focal_x: keepsFocal ? row.cover_focal_x : null,
     cover_focal_y: keepsFocal ? row.cover_focal_y : null,
@@ -158,6 +160,8 @@ export async function showCollections(
       case when ${filledByHand} then ${chosenCover(caller)} end as cover_post_id, c.cover_focal_x, c.cover_focal_y, c.cover_focal_asset_id,
       case when ${filledByHand} then ${coversJson(caller)} end as covers,
       case when ${filledByHand} then ${itemCount(caller, counted)} else 0 end as item_count, c.expires_at,
+      exists (select from collection_assets ca join assets a on a.id = ca.asset_id
+        where ca.collection_id = c.id and ${filesShown(caller)}) as has_files,
       ${originJson('c')} as origin, c.created_at, c.updated_at
     from (select c.* from collections c where ${which} ${rest}) c
       left join users u on u.ref = c.owner_user_ref
