@@ -1546,6 +1546,20 @@ CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCIN
 CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 
+create table different_assets (
+  first_id uuid not null,
+  second_id uuid not null,
+  user_ref bigint,
+  marked_at timestamp with time zone not null default now(),
+  constraint different_assets_pkey PRIMARY KEY (first_id, second_id),
+  constraint different_assets_first_id_fkey FOREIGN KEY (first_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint different_assets_second_id_fkey FOREIGN KEY (second_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint different_assets_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint different_assets_check CHECK ((first_id < second_id))
+);
+CREATE INDEX different_assets_second ON public.different_assets USING btree (second_id);
+CREATE INDEX different_assets_user ON public.different_assets USING btree (user_ref);
+
 create table extraction_runs (
   id uuid not null default gen_random_uuid(),
   state text not null default 'running'::text,
@@ -2221,6 +2235,16 @@ create table picture_codes (
   constraint picture_codes_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
 );
 
+create table picture_prints (
+  file_hash text not null,
+  print bit(128),
+  pieces integer[] not null default '{}'::integer[],
+  made_at timestamp with time zone not null default now(),
+  constraint picture_prints_pkey PRIMARY KEY (file_hash),
+  constraint picture_prints_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+CREATE INDEX picture_prints_pieces ON public.picture_prints USING gin (pieces);
+
 create table picture_vectors (
   file_hash text not null,
   model text not null,
@@ -2568,6 +2592,21 @@ create table sign_in_failures (
   constraint sign_in_failures_pkey PRIMARY KEY (name)
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
+
+create table similar_files (
+  id uuid not null default gen_random_uuid(),
+  first_hash text not null,
+  second_hash text not null,
+  bits integer not null,
+  found_at timestamp with time zone not null default now(),
+  constraint similar_files_first_hash_second_hash_key UNIQUE (first_hash, second_hash),
+  constraint similar_files_pkey PRIMARY KEY (id),
+  constraint similar_files_first_hash_fkey FOREIGN KEY (first_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint similar_files_second_hash_fkey FOREIGN KEY (second_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint similar_files_check CHECK ((first_hash < second_hash))
+);
+CREATE INDEX similar_files_by_time ON public.similar_files USING btree (found_at DESC, id DESC);
+CREATE INDEX similar_files_second ON public.similar_files USING btree (second_hash);
 
 create table subtitles (
   asset_id uuid not null,

@@ -9,6 +9,7 @@ import * as batches from './batches.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as duplicates from './duplicates.ts';
 import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
@@ -71,6 +72,7 @@ export const modules = [
   doctor,
   errors,
   exposedAssets,
+  duplicates,
   extraction,
   featured,
   federatedFields,

@@ -46,11 +46,16 @@ export const contentErrors = {
     property: 'draft',
   },
   'draft-without-comments': { status: 409, text: 'a draft does not accept comments' },
+  'duplicate-not-member': { status: 400, text: '{property} has a file that is not in this group' },
   'featured-list-changed': { status: 409, text: 'the featured list has changed; reload it' },
   'featured-list-full': { status: 409, text: 'the featured list holds at most {max} posts' },
   'field-not-wired': { status: 400, text: '{field} is not wired to a source, or not active' },
   'file-and-asset-exclusive': { status: 400, text: 'give either a file or an asset_id' },
   'file-not-uploaded-by-you': { status: 404, text: 'you have not uploaded that file' },
+  'keep-or-different': {
+    status: 400,
+    text: 'give either keep and the others to remove, or different',
+  },
   'file-part-missing': { status: 400, text: 'the form has no part named file', property: 'file' },
   'file-part-single': { status: 400, text: 'the form has one part named file', property: 'file' },
   'file-part-strict': {

@@ -27,6 +27,8 @@ import * as commentsThread from '../content/comments/thread.ts';
 import * as commentsWrite from '../content/comments/write.ts';
 import * as csvExport from '../content/csv/export.ts';
 import * as csvImport from '../content/csv/import.ts';
+import * as duplicatesList from '../content/duplicates/list.ts';
+import * as duplicatesResolve from '../content/duplicates/resolve.ts';
 import * as extractionBackfill from '../content/extraction/backfill.ts';
 import * as extractionFailures from '../content/extraction/failures.ts';
 import * as fieldValues from '../content/field-values.ts';
@@ -173,6 +175,8 @@ const modules = [
   commentsWrite,
   csvExport,
   csvImport,
+  duplicatesList,
+  duplicatesResolve,
   extractionBackfill,
   extractionFailures,
   fieldValues,

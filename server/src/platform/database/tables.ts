@@ -311,6 +311,13 @@ interface CommentsTable {
   relayed_library: string | null;
 }
 
+interface DifferentAssetsTable {
+  first_id: string;
+  second_id: string;
+  user_ref: number | null;
+  marked_at: Generated<string>;
+}
+
 interface ExtractionRunsTable {
   id: Generated<string>;
   state: Generated<'running' | 'finished' | 'cancelled' | 'failed'>;
@@ -771,6 +778,13 @@ interface PictureCodesTable {
   code: unknown;
 }
 
+interface PicturePrintsTable {
+  file_hash: string;
+  print: unknown | null;
+  pieces: Generated<number[]>;
+  made_at: Generated<string>;
+}
+
 interface PictureVectorsTable {
   file_hash: string;
   model: string;
@@ -980,6 +994,14 @@ interface SignInFailuresTable {
   failures: number;
   last_at: Generated<string>;
   locked_until: string | null;
+}
+
+interface SimilarFilesTable {
+  id: Generated<string>;
+  first_hash: string;
+  second_hash: string;
+  bits: number;
+  found_at: Generated<string>;
 }
 
 interface SubtitlesTable {
@@ -1203,6 +1225,7 @@ export interface Tables {
   collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  different_assets: DifferentAssetsTable;
   extraction_runs: ExtractionRunsTable;
   featured_posts: FeaturedPostsTable;
   federated_collection_items: FederatedCollectionItemsTable;
@@ -1244,6 +1267,7 @@ export interface Tables {
   notifications: NotificationsTable;
   notified_likes: NotifiedLikesTable;
   picture_codes: PictureCodesTable;
+  picture_prints: PicturePrintsTable;
   picture_vectors: PictureVectorsTable;
   post_documents: PostDocumentsTable;
   post_likes: PostLikesTable;
@@ -1266,6 +1290,7 @@ export interface Tables {
   share_links: ShareLinksTable;
   shown_members: ShownMembersTable;
   sign_in_failures: SignInFailuresTable;
+  similar_files: SimilarFilesTable;
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;
