@@ -41,8 +41,6 @@ export const jobNames = [
   'rewrite-fields',
   'run-batch',
   'publish-post',
-  'fingerprint',
-  'fill-fingerprints',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

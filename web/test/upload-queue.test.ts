@@ -10,10 +10,8 @@ const files = (...names: string[]) =>
 const pictures = ['a', 'b', 'c'].map((id) => ({ id, name: `${id}.jpg`, size: 100 }));
 const three = queue.added([], pictures);
 
-const visible = { sensitivity: 'posts' as const };
-const sent = (id: string, type = 1, extension: string | null = null) => ({ ...visible, id, type, extension });
+const sent = (id: string, type = 1, extension: string | null = null) => ({ id, type, extension });
 
-const order = (items: queue.UploadQueue) => items.map((item) => item.id).join('');
 const at = (items: queue.UploadQueue, id: string) => items.find((item) => item.id === id);
 
 describe('subtitles among the files', () => {
@@ -25,7 +23,8 @@ describe('subtitles among the files', () => {
     const srt = at(ready, 'movie.de.srt');
     expect(srt && queue.videoFor(ready, srt)).toMatchObject({ item: { assetId: 'a' }, lang: 'de' });
     const attached = queue.attached(queue.started(ready, 'movie.de.srt'), 'movie.de.srt', 'Movie.mp4');
-    expect(queue.assetIdsOf(attached)).toEqual(['a']);
+    expect(at(attached, 'movie.de.srt')).toMatchObject({ state: 'done', subtitlesOf: 'Movie.mp4' });
+    expect(at(attached, 'movie.de.srt')?.assetId).toBeUndefined();
   });
 
   it('are ordinary files beside a picture or a failed video', () => {
@@ -94,50 +93,53 @@ describe('upload queue', () => {
     expect(at(queue.retried(lost, 'b'), 'b')).toEqual(at(three, 'b'));
   });
 
-  it('moves files and stops at the ends', () => {
-    expect(order(queue.moved(three, 'c', 0))).toBe('cab');
-    expect(order(queue.moved(three, 'a', 1))).toBe('bac');
-    expect(order(queue.moved(three, 'a', 99))).toBe('bca');
-    expect(order(queue.moved(three, 'b', -5))).toBe('bac');
-    expect(queue.moved(three, 'gone', 0)).toEqual(three);
-  });
-
-  it('returns the assets in displayed order, without failed ones', () => {
+  it('counts files, also the failed ones', () => {
     let items: queue.UploadQueue = three;
     for (const id of ['a', 'b', 'c']) items = queue.started(items, id);
-    items = queue.finished(items, 'c', sent('asset-c'));
     items = queue.finished(items, 'a', sent('asset-a'));
     items = queue.failed(items, 'b', 'broken');
-    expect(queue.assetIdsOf(queue.moved(items, 'c', 0))).toEqual(['asset-c', 'asset-a']);
-    expect(queue.countsOf(items)).toEqual({ total: 3, done: 2, failed: 1, unfinished: 0 });
+    expect(queue.countsOf(items)).toEqual({ total: 3, done: 1, failed: 1, unfinished: 1 });
+  });
+
+  it('offers the oldest file with the same bytes instead', () => {
+    const copies = [
+      { id: 'x', title: 'Ridge' },
+      { id: 'y', title: 'Again' },
+    ];
+    expect(at(queue.copied(three, 'a', copies), 'a')).toMatchObject({
+      copyOf: { id: 'x' },
+      notes: ['You have this file already: “Ridge” and 1 more.'],
+    });
+    expect(queue.copied(three, 'a', [])).toEqual(three);
   });
 
   it('accepts 200 files and explains the limit', () => {
-    expect(queue.tooManyFiles([], 200)).toBeUndefined();
-    expect(queue.tooManyFiles(three, 197)).toBeUndefined();
-    expect(queue.tooManyFiles([], 201)).toMatch(/at most 200 files, and you chose 201/);
+    expect(queue.tooManyFiles(0, 200)).toBeUndefined();
+    expect(queue.tooManyFiles(3, 197)).toBeUndefined();
+    expect(queue.tooManyFiles(0, 201)).toMatch(/at most 200 files, and you chose 201/);
     const room = /It has 3 already, so there is room for 197, and you chose 198/;
-    expect(queue.tooManyFiles(three, 198)).toMatch(room);
-    const full = files(...Array.from({ length: 200 }, (_, at) => `${at}.jpg`));
-    expect(queue.tooManyFiles(full.slice(1), 2)).toMatch(/so there is room for one/);
-    expect(queue.tooManyFiles(full, 1)).toMatch(/so there is no room,/);
+    expect(queue.tooManyFiles(3, 198)).toMatch(room);
+    expect(queue.tooManyFiles(199, 2)).toMatch(/so there is room for one/);
+    expect(queue.tooManyFiles(200, 1)).toMatch(/so there is no room,/);
   });
 
-  it('describes its progress', () => {
-    expect(queue.spokenProgress([])).toBe('');
+  it('adds up the progress of all files, by their bytes', () => {
+    expect(queue.progressOf([])).toBeUndefined();
     const one = queue.finished(queue.started(three, 'a'), 'a', sent('x'));
-    expect(queue.spokenProgress(one)).toBe('Uploading: 1 of 3 files done.');
+    const half = queue.progressed(queue.started(one, 'b'), 'b', 50);
+    expect(queue.progressOf(half)).toEqual({ done: 1, total: 3, part: 0.5 });
     const alone = queue.failed(queue.started(three.slice(0, 1), 'a'), 'a', 'no');
-    expect(queue.spokenProgress(alone)).toBe('0 of 1 file uploaded, 1 failed.');
+    expect(queue.progressOf(alone)).toBeUndefined();
   });
 
   it('assigns only newly added files to a team', () => {
     const own = queue.added(three, [{ id: 'd', name: 'd.jpg', size: 1 }], 'north');
+    const teamsOf = (items: queue.UploadQueue) => items.map((item) => item.teamId);
     const lost = queue.failed(queue.started(own, 'd'), 'd', 'broken');
     expect(at(queue.retried(lost, 'd'), 'd')).toEqual(at(own, 'd'));
-    expect(queue.teamNote(own, 'north')).toMatch(/3 files were added before/);
+    expect(queue.teamNote(teamsOf(own), 'north')).toMatch(/3 files were added before/);
     const fewer = queue.removed(queue.removed(own, 'a'), 'b');
-    expect(queue.teamNote(fewer, 'north')).toMatch(/One file was added before/);
-    expect(queue.teamNote(own.slice(3), 'north')).toMatch(/belong to the team too/);
+    expect(queue.teamNote(teamsOf(fewer), 'north')).toMatch(/One file was added before/);
+    expect(queue.teamNote(teamsOf(own.slice(3)), 'north')).toMatch(/belong to the team too/);
   });
 });

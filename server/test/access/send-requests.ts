@@ -66,13 +66,7 @@ export async function itemsAt<T>(
 export async function everyItem<T>(
   ledger: Ledger,
   caller: Caller,
-  at:
-    | '/posts'
-    | '/assets'
-    | '/search'
-    | '/account/trash'
-    | '/collections'
-    | `/collections/${string}/${'posts' | 'items'}`,
+  at: '/posts' | '/assets' | '/search' | '/account/trash' | '/collections' | `/collections/${string}/posts`,
   query: string,
   switches: Switches,
   door: DoorOf = readDoor,

@@ -1,17 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Request } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { mp4 } from '../media/tagged-files.ts';
 import { jpeg, plainFile, png } from '../support/pictures.ts';
-import { call, fileOf } from './call.ts';
-import { naturalWidth, pathsAsked } from './hands.ts';
+import { call, fileOf, upload } from './call.ts';
+import { naturalWidth, overhang, pathsAsked, phone, signOut, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
 let page = await studio.enter('mara');
-await page.goto('/new');
+
+/** Opens the form of a new post without the one that was not finished. */
+async function begin(on = page): Promise<void> {
+  await on.goto('/new');
+  await on.getByRole('heading', { name: 'New post' }).waitFor();
+  const another = on.getByRole('button', { name: 'Start another post' });
+  if ((await another.count()) > 0) await another.click();
+}
+await begin();
 
 const rows = () => page.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
 const picker = () => page.getByLabel('Choose files');
@@ -46,7 +54,7 @@ test('pastes rich text into a field as text and a picture as a file', async () =
 });
 
 test('uploads at most two files concurrently, previews them, and refuses more than 200', async () => {
-  await page.goto('/new');
+  await begin();
   const plain = (at: number) => fileOf(`${at}.bin`, plainFile(`${at}`), 'application/octet-stream');
   const picture = fileOf('p.jpg', await jpeg(90, 60));
   // Delays each upload, so that concurrent ones can be counted.
@@ -68,7 +76,7 @@ test('uploads at most two files concurrently, previews them, and refuses more th
   for (let done = 1; done <= 3; done += 1) {
     await expect.poll(() => under).toBe(Math.min(2, 4 - done));
     held.shift()?.();
-    await expect.poll(() => rows().filter({ hasText: 'Uploaded' }).count()).toBe(done);
+    await expect.poll(() => rows().filter({ hasText: 'Uploaded,' }).count()).toBe(done);
   }
   await page.unrouteAll({ behavior: 'wait' });
 });
@@ -76,7 +84,7 @@ test('uploads at most two files concurrently, previews them, and refuses more th
 test('resumes a large upload in another tab after losing the network and the page', async () => {
   const path = join(studio.directory, 'large.bin');
   await writeFile(path, randomBytes(9 * 1024 * 1024));
-  await page.goto('/new');
+  await begin();
   // The upload begins, but no bytes arrive.
   let tries = 0;
   await page.route('**/api/v1/uploads/*', async (route) => {
@@ -96,7 +104,7 @@ test('resumes a large upload in another tab after losing the network and the pag
   const left = page.getByRole('region', { name: 'Unfinished uploads' });
   await left.getByText('large.bin').waitFor();
   await picker().setInputFiles(path);
-  await rows().filter({ hasText: 'Uploaded' }).waitFor();
+  await rows().filter({ hasText: 'Uploaded,' }).waitFor();
   expect(begun).toEqual([]);
   await left.waitFor({ state: 'hidden' });
   expect((await call(page, 'GET', '/uploads')).items).toEqual([]);
@@ -111,11 +119,11 @@ test('uploads a folder with its subtitles and warns about unusual files', async 
   await writeFile(join(folder, 'inner', 'picture.jpg'), await png(30, 20, 3));
   await writeFile(join(folder, 'inner', 'picture copy.png'), await png(30, 20, 3));
   await writeFile(join(folder, 'movie.mp4'), mp4(2));
-  await page.goto('/new');
+  await begin();
   await page.getByLabel('Choose a folder').setInputFiles(folder);
-  await expect.poll(() => rows().filter({ hasText: 'Uploaded' }).count(), { timeout: 30_000 }).toBe(5);
-  expect(await rows().count()).toBe(5);
-  await rows().filter({ hasText: 'Subtitles of movie.mp4' }).waitFor();
+  await expect.poll(() => rows().filter({ hasText: 'Uploaded,' }).count(), { timeout: 30_000 }).toBe(4);
+  await expect.poll(() => rows().count()).toBe(4);
+  await page.getByText('movie.de.srt: Subtitles of movie.mp4').waitFor();
   await rows().filter({ hasText: 'This file is empty.' }).waitFor();
   await rows().filter({ hasText: 'Its name says JPG, but it is a PNG file.' }).waitFor();
   await rows().filter({ hasText: 'You have this file already' }).first().waitFor();
@@ -125,17 +133,230 @@ test('uploads a folder with its subtitles and warns about unusual files', async 
 
 test('warns about a file with a wider audience and can restrict it to the post’s', async () => {
   await call(page, 'PATCH', '/admin/system/site', { default_sensitivity: 'public' });
-  await page.goto('/new');
+  await begin();
   await picker().setInputFiles(fileOf('tide.jpg', await jpeg(320, 200)));
   const warning = page.getByRole('region', { name: 'Files with a wider audience' });
-  await warning.getByText('tide.jpg').waitFor();
-  expect(await rows().textContent()).toContain('Everyone, including visitors');
+  await warning.getByText('tide').waitFor();
+  await rows().filter({ hasText: 'Everyone, including visitors' }).waitFor();
   await page.getByLabel('Everyone, including visitors').check();
   await warning.waitFor({ state: 'detached' });
   await page.getByLabel('Only you').check();
   await warning.getByRole('button', { name: 'Let it follow the post' }).click();
   await warning.waitFor({ state: 'detached' });
-  expect(await rows().textContent()).toContain('Only you, as the post');
+  await expect.poll(() => rows().filter({ hasText: 'visitors' }).count()).toBe(0);
   const [asset] = (await call(page, 'GET', '/assets?limit=1')).items;
   expect(asset.sensitivity).toBe('posts');
+});
+
+const draftsOf = async (on: Page) => (await call(on, 'GET', '/posts?draft=true&limit=50')).items;
+const saved = (on: Page) => on.getByText('Saved as a draft.').waitFor();
+const audience = (on: Page, name: RegExp) => on.getByRole('radio', { name });
+const tilesOf = (on: Page) => on.getByRole('list', { name: 'Files of this post' }).getByRole('listitem');
+const namesIn = async (on: Page) =>
+  (await tilesOf(on).locator('p[title]').allInnerTexts()).map((text) =>
+    text.replace(/^.*?\d+\. /s, '').trim(),
+  );
+
+test.each([
+  ['a phone', phone],
+  ['a desktop', { viewport: { width: 1440, height: 900 } }],
+])('on %s, a new post survives a reload, other pages, and the end of the browser', async (_, screen) => {
+  const ana = await studio.join(`ana-${screen.viewport.width}`, undefined, screen);
+  await ana.goto('/new');
+  // Before there is a file, the browser remembers.
+  await ana.getByLabel('Title', { exact: true }).fill('Harbour');
+  await audience(ana, /^Only you/).check();
+  await ana.reload();
+  await ana.getByText('This is the post that you did not finish').waitFor();
+  await expect.poll(() => audience(ana, /^Only you/).isChecked()).toBe(true);
+
+  const files = await Promise.all(
+    [10, 9, 1].map(async (at) => fileOf(`img ${at}.jpg`, await jpeg(60, 40 + at))),
+  );
+  await ana.getByLabel('Choose files').setInputFiles(files);
+  await ana.getByLabel('Description').fill('Three mornings ');
+  await ana.getByLabel('Tags').fill('dusk');
+  await ana.getByLabel('Tags').press('Enter');
+  await saved(ana);
+  await expect.poll(() => namesIn(ana)).toEqual(['img 1', 'img 9', 'img 10']);
+  await expect.poll(async () => (await draftsOf(ana))[0]?.tags).toEqual(['dusk']);
+  const [draft] = await draftsOf(ana);
+  expect(draft).toMatchObject({ title: 'Harbour', description: 'Three mornings', visibility: 'private' });
+  expect(draft.members).toHaveLength(3);
+
+  const isRestored = async (on: Page) => {
+    await expect.poll(() => on.getByLabel('Title', { exact: true }).inputValue()).toBe('Harbour');
+    await expect.poll(() => namesIn(on)).toEqual(['img 1', 'img 9', 'img 10']);
+    await expect.poll(() => on.getByRole('button', { name: 'Remove tag dusk' }).count()).toBe(1);
+    expect(await audience(on, /^Only you/).isChecked()).toBe(true);
+    await expect.poll(() => overhang(on)).toBe(0);
+  };
+  await ana.reload();
+  await isRestored(ana);
+  await visit(ana, '/tags');
+  await visit(ana, '/new');
+  await isRestored(ana);
+
+  // The last change is not saved yet when the page crashes.
+  await ana.getByLabel('Title', { exact: true }).fill('Harbour at noon');
+  const again = await ana.context().newPage();
+  await ana.close();
+  await again.goto('/new');
+  await expect.poll(() => again.getByLabel('Title', { exact: true }).inputValue()).toBe('Harbour at noon');
+  expect(await audience(again, /^Only you/).isChecked()).toBe(true);
+  await again.getByLabel('Title', { exact: true }).fill('Harbour');
+  await expect.poll(async () => (await draftsOf(again))[0]?.title).toBe('Harbour');
+  await again.context().close();
+
+  // Another browser knows nothing, so the page offers the draft.
+  const other = await studio.enter(`ana-${screen.viewport.width}`, screen);
+  await other.goto('/new');
+  await other
+    .getByRole('region', { name: 'Your drafts' })
+    .getByRole('link', { name: /Harbour/ })
+    .click();
+  await other.getByRole('heading', { name: 'Edit draft' }).waitFor();
+  await isRestored(other);
+  expect(await draftsOf(other)).toHaveLength(1);
+  await other.getByRole('button', { name: 'Publish' }).click();
+  await other.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
+  expect(await call(other, 'GET', `/posts/${draft.id}`)).toMatchObject({
+    draft: false,
+    visibility: 'private',
+  });
+});
+
+test('keeps Publish within reach of sixty files, sorts them, and shows the progress of all', async () => {
+  const ben = await studio.join('ben', undefined, phone);
+  await ben.goto('/new');
+  const held = Promise.withResolvers<void>();
+  await ben.route('**/api/v1/assets', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const files = Array.from({ length: 60 }, (_, at) =>
+    fileOf(`${60 - at}.bin`, plainFile(`${at}`), 'application/octet-stream'),
+  );
+  await ben.getByLabel('Choose files').setInputFiles(files);
+  await expect.poll(() => tilesOf(ben).count()).toBe(60);
+  const names = Array.from({ length: 60 }, (_, at) => `${at + 1}.bin`);
+  await expect.poll(() => namesIn(ben)).toEqual(names);
+  await ben.getByText('Uploading: 0 of 60 files.').waitFor();
+  const publish = ben.getByRole('button', { name: 'Publish' });
+  expect(await publish.isDisabled()).toBe(true);
+  const box = await publish.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(phone.viewport.height);
+
+  // Leaving asks, and staying keeps everything.
+  await ben.getByRole('link', { name: 'Studio North' }).click();
+  await ben
+    .getByRole('alertdialog', { name: 'Stop the uploads?' })
+    .getByRole('button', { name: 'Stay here' })
+    .click();
+  held.resolve();
+  await saved(ben);
+  const stored = async () =>
+    (await draftsOf(ben))[0]?.members.map(({ asset }: { asset: { title: string } }) => asset.title);
+  await expect.poll(stored).toEqual(names.map((name) => name.replace('.bin', '')));
+  await ben.getByRole('button', { name: 'Move 1 later' }).click();
+  await expect.poll(async () => (await stored()).slice(0, 2)).toEqual(['2', '1']);
+  expect(await ben.getByLabel('Order', { exact: true }).inputValue()).toBe('own');
+  await ben.getByLabel('Order', { exact: true }).selectOption('By name');
+  await expect.poll(async () => (await stored()).slice(0, 2)).toEqual(['1', '2']);
+}, 90_000);
+
+test('uses a file of the library instead of a copy, and moves files that are not wanted to the trash', async () => {
+  const cleo = await studio.join('cleo');
+  const bytes = await jpeg(80, 60, { seed: 77 });
+  const ridge = await upload(cleo, bytes, {}, 'Ridge.jpg');
+  await cleo.goto('/new');
+  await cleo
+    .getByLabel('Choose files')
+    .setInputFiles([fileOf('copy.jpg', bytes), fileOf('b.zip', plainFile('PK'), 'application/zip')]);
+  const copy = tilesOf(cleo).filter({ hasText: 'You have this file already: “Ridge”.' });
+  await copy.getByRole('button', { name: 'Use that one instead' }).click();
+  await expect.poll(() => namesIn(cleo)).toEqual(['b', 'Ridge']);
+  // An archive is not the cover if there is a picture.
+  await tilesOf(cleo).filter({ hasText: 'Ridge' }).getByText('Cover').waitFor();
+  await saved(cleo);
+  await expect.poll(async () => (await draftsOf(cleo))[0]?.cover_asset_id).toBe(ridge.id);
+  const { ref } = await call(cleo, 'GET', '/auth/me');
+  const titles = async () =>
+    (await call(cleo, 'GET', `/assets?owner_ref=${ref}`)).items.map(({ title }: { title: string }) => title);
+  await expect.poll(titles).toEqual(['b', 'Ridge']);
+  await cleo.getByRole('button', { name: 'Remove b', exact: true }).click();
+  await expect.poll(titles).toEqual(['Ridge']);
+
+  // The last file takes the stored draft with it; the text stays.
+  await cleo.getByLabel('Title', { exact: true }).fill('Kept');
+  await cleo.getByRole('button', { name: 'Remove Ridge' }).click();
+  await expect.poll(() => draftsOf(cleo)).toEqual([]);
+  expect(await cleo.getByLabel('Title', { exact: true }).inputValue()).toBe('Kept');
+  expect(await titles()).toEqual(['Ridge']);
+  await cleo.getByRole('button', { name: 'Choose from your files' }).click();
+  await cleo.getByRole('list', { name: 'Your files' }).getByRole('button', { name: 'Ridge' }).click();
+  await cleo.getByRole('button', { name: 'Add 1' }).click();
+  await saved(cleo);
+
+  await cleo.getByRole('button', { name: 'Discard this post' }).click();
+  await cleo.getByRole('alertdialog').getByRole('button', { name: 'Discard', exact: true }).click();
+  await expect.poll(() => draftsOf(cleo)).toEqual([]);
+  await expect.poll(() => cleo.getByLabel('Title', { exact: true }).inputValue()).toBe('');
+  expect(await titles()).toEqual(['Ridge']);
+});
+
+test('publishes a post later, which drafts and the editor show', async () => {
+  const dora = await studio.join('dora', undefined, phone);
+  await dora.goto('/new');
+  await dora.getByLabel('Choose files').setInputFiles(fileOf('a.jpg', await jpeg(60, 40, { seed: 5 })));
+  await dora.getByLabel('Title', { exact: true }).fill('Next year');
+  await saved(dora);
+  await dora.getByRole('button', { name: 'Choose a time' }).click();
+  const time = dora.getByLabel('Date and time');
+  await time.fill('2020-01-01T09:00');
+  await dora.getByRole('button', { name: 'Schedule' }).click();
+  await dora.getByText('Choose a time in the future.').waitFor();
+  await time.fill('2031-02-03T09:30');
+  await dora.getByRole('button', { name: 'Schedule' }).click();
+  await dora.getByText(/^Draft, appears on .*2031/).waitFor();
+  const [draft] = await draftsOf(dora);
+  expect(new Date(draft.publish_at).getFullYear()).toBe(2031);
+  await visit(dora, '/drafts');
+  await dora.getByRole('link', { name: 'Next year' }).getByText(/2031/).waitFor();
+  await visit(dora, `/posts/${draft.id}/edit`);
+  await dora.getByText('It appears by itself on').waitFor();
+  await dora.getByRole('button', { name: 'Do not schedule it' }).click();
+  await expect.poll(async () => (await draftsOf(dora))[0]?.publish_at).toBeUndefined();
+  // A finished post is not continued.
+  await visit(dora, '/new');
+  await dora.getByRole('region', { name: 'Your drafts' }).waitFor();
+  expect(await dora.getByText('did not finish').count()).toBe(0);
+});
+
+test('asks before a page with unsaved text is left, once for all its forms', async () => {
+  const eva = await studio.join('eva');
+  await visit(eva, '/settings/profile');
+  const about = eva.getByLabel('About you');
+  await about.fill('Painter');
+  const home = eva.getByRole('link', { name: 'Studio North' });
+  const dialog = eva.getByRole('alertdialog', { name: 'Leave without saving?' });
+  await home.click();
+  await dialog.getByRole('button', { name: 'Stay here' }).click();
+  expect(await about.inputValue()).toBe('Painter');
+  const asked: string[] = [];
+  eva.on('dialog', (prompt) => {
+    asked.push(prompt.type());
+    void prompt.dismiss();
+  });
+  await eva.close({ runBeforeUnload: true });
+  await expect.poll(() => asked).toEqual(['beforeunload']);
+  await home.click();
+  await dialog.getByRole('button', { name: 'Leave', exact: true }).click();
+  await eva.waitForURL(`${studio.address}/`);
+
+  // Nothing is asked without changes, or when signing out.
+  await visit(eva, '/settings/profile');
+  await about.fill('Sculptor');
+  await signOut(eva);
+  expect(await dialog.count()).toBe(0);
 });

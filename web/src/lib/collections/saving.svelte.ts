@@ -1,22 +1,22 @@
+import type { Post } from '@vitrine/contract/posts';
 import { createContext } from 'svelte';
-import type { ShownItem } from './item.ts';
 
-/** The post or file for the dialog "Save to collection"; undefined while it is closed. All pages share one dialog. */
+/** The post for the dialog "Save to collection"; undefined while it is closed. All pages share one dialog. */
 export interface Saving {
-  item: ShownItem | undefined;
+  post: Post | undefined;
 }
 
 export const [getSaving, setSaving] = createContext<Saving>();
 
 /** Creates the state with a closed dialog. */
 export function createSaving(): Saving {
-  let item = $state.raw<ShownItem>();
+  let post = $state.raw<Post>();
   return {
-    get item() {
-      return item;
+    get post() {
+      return post;
     },
-    set item(next) {
-      item = next;
+    set post(next) {
+      post = next;
     },
   };
 }

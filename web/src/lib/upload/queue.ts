@@ -1,6 +1,5 @@
-import type { Sensitivity } from '@vitrine/contract/assets';
 import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
-import { nameNote, sizeNote } from './notes.ts';
+import { copyNote, nameNote, sizeNote } from './notes.ts';
 import type { SentAsset } from './sent.ts';
 
 /** A file that is being uploaded. */
@@ -14,13 +13,13 @@ export interface UploadItem {
   readonly assetId?: string;
   /** The type of the resulting asset. */
   readonly assetType?: number;
-  /** The audience of the asset itself, regardless of its posts. */
-  readonly sensitivity?: Sensitivity;
   /** The team of the asset. */
   readonly teamId?: string;
   readonly error?: string;
   /** A warning about the file. */
   readonly notes: readonly string[];
+  /** Another file of the account with the same bytes. */
+  readonly copyOf?: { readonly id: string; readonly title: string };
   /** The item whose subtitles it became; then it is not a file of the post. */
   readonly subtitlesOf?: string;
 }
@@ -40,19 +39,19 @@ const mostFiles = 200;
 /** Asset types that have subtitles: video and audio (ASSET-25). */
 const playable: readonly number[] = [3, 4];
 
-/** Explains why this many more files cannot be added; undefined if they can. */
-export function tooManyFiles(queue: UploadQueue, more: number): string | undefined {
-  const room = mostFiles - queue.length;
+/** Explains why this many files cannot be added to those that there are; undefined if they can. */
+export function tooManyFiles(count: number, more: number): string | undefined {
+  const room = mostFiles - count;
   if (more <= room) return undefined;
   const limit = `A post can have at most ${mostFiles} files`;
-  if (queue.length === 0) return `${limit}, and you chose ${more}. Nothing was added: choose fewer.`;
+  if (count === 0) return `${limit}, and you chose ${more}. Nothing was added: choose fewer.`;
   const left =
     room <= 0
       ? 'so there is no room'
       : room === 1
         ? 'so there is room for one'
         : `so there is room for ${room}`;
-  return `${limit}. It has ${queue.length} already, ${left}, and you chose ${more}. Nothing was added.`;
+  return `${limit}. It has ${count} already, ${left}, and you chose ${more}. Nothing was added.`;
 }
 
 export function added(
@@ -120,7 +119,7 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
 }
 
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
-  const became = { assetId: asset.id, assetType: asset.type, sensitivity: asset.sensitivity };
+  const became = { assetId: asset.id, assetType: asset.type };
   return changed(queue, id, (item) => {
     if (item.state !== 'sending') return item;
     const notes = [...item.notes, ...[nameNote(item.name, asset.extension) ?? []].flat()];
@@ -135,21 +134,21 @@ export function attached(queue: UploadQueue, id: string, to: string): UploadQueu
   );
 }
 
-/** Adds a warning that became known later. */
-export function noted(queue: UploadQueue, id: string, note: string): UploadQueue {
-  return changed(queue, id, (item) => ({ ...item, notes: [...item.notes, note] }));
+/** Marks the file as a copy of others, of which the first can be used instead. */
+export function copied(
+  queue: UploadQueue,
+  id: string,
+  copies: readonly { readonly id: string; readonly title: string }[],
+): UploadQueue {
+  const [first] = copies;
+  const note = copyNote(copies.map(({ title }) => title));
+  if (first === undefined || note === undefined) return queue;
+  return changed(queue, id, (item) => ({ ...item, notes: [...item.notes, note], copyOf: first }));
 }
 
 export function failed(queue: UploadQueue, id: string, error: string): UploadQueue {
   return changed(queue, id, (item) =>
     item.state === 'sending' ? { ...item, state: 'failed', error } : item,
-  );
-}
-
-/** Marks these assets as following their posts. */
-export function following(queue: UploadQueue, assetIds: readonly string[]): UploadQueue {
-  return queue.map((item) =>
-    item.assetId !== undefined && assetIds.includes(item.assetId) ? { ...item, sensitivity: 'posts' } : item,
   );
 }
 
@@ -166,15 +165,6 @@ export function removed(queue: UploadQueue, id: string): UploadQueue {
   return queue.filter((item) => item.id !== id);
 }
 
-/** Returns the queue with one file moved to another index, limited to its ends. */
-export function moved(queue: UploadQueue, id: string, to: number): UploadQueue {
-  const item = queue.find((queued) => queued.id === id);
-  if (item === undefined) return queue;
-  const rest = removed(queue, id);
-  const place = Math.min(rest.length, Math.max(0, to));
-  return [...rest.slice(0, place), item, ...rest.slice(place)];
-}
-
 export function countsOf(queue: UploadQueue): UploadCounts {
   const count = (state: UploadItem['state']) => queue.filter((item) => item.state === state).length;
   return {
@@ -185,29 +175,30 @@ export function countsOf(queue: UploadQueue): UploadCounts {
   };
 }
 
-/** Explains how the chosen team affects the files: an asset's team is set at its upload (ASSET-18). */
-export function teamNote(queue: UploadQueue, teamId: string): string {
+/** The progress of all uploads together. */
+export interface UploadProgress {
+  readonly done: number;
+  readonly total: number;
+  /** The fraction of the bytes that were sent, from 0 to 1. */
+  readonly part: number;
+}
+
+/** Returns the progress of all uploads; undefined if none is on its way. */
+export function progressOf(queue: UploadQueue): UploadProgress | undefined {
+  const { total, done, unfinished } = countsOf(queue);
+  if (unfinished === 0) return undefined;
+  const bytes = queue.reduce((sum, { size }) => sum + size, 0);
+  const sent = queue.reduce((sum, item) => sum + (item.state === 'done' ? item.size : item.sent), 0);
+  return { done, total, part: bytes === 0 ? 0 : sent / bytes };
+}
+
+/** Explains how the chosen team affects the files of these teams: an asset's team is set at its upload (ASSET-18). */
+export function teamNote(teams: readonly (string | undefined)[], teamId: string): string {
   const shows = 'It appears on the team’s page for everyone who may see it.';
   if (teamId === '')
-    return queue.length === 0 ? `${shows} Files added from now on belong to the team too.` : shows;
-  const others = queue.filter((item) => item.teamId !== teamId).length;
+    return teams.length === 0 ? `${shows} Files added from now on belong to the team too.` : shows;
+  const others = teams.filter((team) => team !== teamId).length;
   if (others === 0) return `${shows} The files belong to the team too.`;
   const [were, them] = others === 1 ? ['One file was', 'it'] : [`${others} files were`, 'them'];
   return `${shows} ${were} added before you chose the team. To assign ${them} to it, remove and add ${them} again.`;
-}
-
-/** Returns the ids of the uploaded assets in the displayed order, without failed files. */
-export function assetIdsOf(queue: UploadQueue): string[] {
-  return queue.flatMap((item) => (item.assetId === undefined ? [] : [item.assetId]));
-}
-
-/** Describes the queue for screen readers. */
-export function spokenProgress(queue: UploadQueue): string {
-  const { total, done, failed: lost, unfinished } = countsOf(queue);
-  if (total === 0) return '';
-  const files = total === 1 ? '1 file' : `${total} files`;
-  const trouble = lost === 0 ? '' : `, ${lost} failed`;
-  return unfinished === 0
-    ? `${done} of ${files} uploaded${trouble}.`
-    : `Uploading: ${done} of ${files} done${trouble}.`;
 }

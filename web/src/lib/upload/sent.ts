@@ -1,13 +1,10 @@
-import type { Sensitivity } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
 import { errorHeader } from '@vitrine/contract/errors/header';
-import { sensitivities } from '#lib/audience/words.ts';
 
-/** The result of an upload: the asset, its type, its audience, and the extension of its bytes. */
+/** The result of an upload: the asset, its type, and the extension of its bytes. */
 export interface SentAsset {
   readonly id: string;
   readonly type: number;
-  readonly sensitivity: Sensitivity;
   /** The extension of the detected type, otherwise that of the name; null if there is none. */
   readonly extension: string | null;
 }
@@ -18,20 +15,9 @@ export interface Sending {
   stop(): void;
 }
 
-function memberOf(
-  answer: unknown,
-  key: 'id' | 'asset_type' | 'sensitivity' | 'file_extension' | 'error',
-): unknown {
+function memberOf(answer: unknown, key: 'id' | 'asset_type' | 'file_extension' | 'error'): unknown {
   if (typeof answer !== 'object' || answer === null) return undefined;
   return Object.entries(answer).find(([name]) => name === key)?.[1];
-}
-
-/**
- * Returns the audience in a response. An unknown one is treated as the widest, so that nothing looks safer than it
- * is.
- */
-function sensitivityOf(given: unknown): Sensitivity {
-  return sensitivities.find((known) => known === given) ?? 'public';
 }
 
 /** Returns the asset in a response; undefined if there is none. */
@@ -42,7 +28,6 @@ export function assetIn(answer: unknown): SentAsset | undefined {
   return {
     id,
     type,
-    sensitivity: sensitivityOf(memberOf(answer, 'sensitivity')),
     extension: typeof extension === 'string' ? extension : null,
   };
 }

@@ -8,9 +8,9 @@ export function createUploadTransport(client: Client<Operations>): UploadTranspo
   return {
     sendAsset,
     sendSubtitles,
-    async titlesOfCopies(assetId) {
+    async copiesOf(assetId) {
       const { items } = await client.call('listCopies', { params: { id: assetId } });
-      return items.map(({ title }) => title);
+      return items;
     },
   };
 }

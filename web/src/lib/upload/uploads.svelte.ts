@@ -1,7 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
 import { createContext } from 'svelte';
 import { problemText } from '#lib/problems.ts';
-import { copyNote } from './notes.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './sent.ts';
 
@@ -21,9 +20,6 @@ export interface Uploads {
   fileOf(id: string): File | undefined;
   retry(id: string): void;
   remove(id: string): void;
-  move(id: string, to: number): void;
-  /** Marks these assets as following their posts. */
-  follow(assetIds: readonly string[]): void;
   /** Stops running uploads and removes all files. */
   clear(): void;
 }
@@ -39,8 +35,8 @@ export interface UploadTransport {
     lang: string,
     onSent: (bytes: number) => void,
   ): { done: Promise<unknown>; stop(): void };
-  /** Returns the titles of the account's other assets with the same bytes. */
-  titlesOfCopies(assetId: string): Promise<string[]>;
+  /** Returns the account's other assets with the same bytes, oldest first. */
+  copiesOf(assetId: string): Promise<readonly { readonly id: string; readonly title: string }[]>;
 }
 
 export function createUploads(ways: UploadTransport): Uploads {
@@ -112,9 +108,8 @@ export function createUploads(ways: UploadTransport): Uploads {
 
   /** Errors of this check are ignored. */
   async function lookForCopies(id: string, assetId: string) {
-    const titles = await ways.titlesOfCopies(assetId).catch(() => []);
-    const note = copyNote(titles);
-    if (note !== undefined) queue = steps.noted(queue, id, note);
+    const copies = await ways.copiesOf(assetId).catch(() => []);
+    queue = steps.copied(queue, id, copies);
   }
 
   function beginNext() {
@@ -142,7 +137,7 @@ export function createUploads(ways: UploadTransport): Uploads {
       teamId = team;
     },
     add(picked) {
-      problem = steps.tooManyFiles(queue, picked.length);
+      problem = steps.tooManyFiles(queue.length, picked.length);
       if (problem !== undefined) return;
       const items = picked.map((file) => {
         made += 1;
@@ -159,12 +154,6 @@ export function createUploads(ways: UploadTransport): Uploads {
       beginNext();
     },
     remove: forget,
-    move(id, to) {
-      queue = steps.moved(queue, id, to);
-    },
-    follow(assetIds) {
-      queue = steps.following(queue, assetIds);
-    },
     clear() {
       problem = undefined;
       teamId = '';

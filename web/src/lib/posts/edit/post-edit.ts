@@ -1,4 +1,5 @@
-import type { Post, PostUpdate } from '@vitrine/contract/posts';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import type { Post, PostCreate, PostMember, PostUpdate } from '@vitrine/contract/posts';
 import type { Visibility } from '@vitrine/contract/visibilities';
 
 /** The centre of the square crop, and the picture it belongs to (POST-26). */
@@ -19,7 +20,9 @@ export interface PostEdit {
   readonly commentsEnabled: boolean;
   /** Ids of the assets in their order. */
   readonly members: readonly string[];
-  /** Null: the first member. */
+  /** Members without a picture, such as archives. They become the cover only if no other member can. */
+  readonly plain: readonly string[];
+  /** Null: the first member with a picture. */
   readonly cover: string | null;
   readonly focal: FocalOf | null;
   readonly thumbnail: string | null;
@@ -28,9 +31,41 @@ export interface PostEdit {
 /** POST-16: a post has 1 to 200 members. */
 export const mostMembers = 200;
 
+/** Types of assets that have a picture once they are processed: pictures, documents and videos. */
+const pictured: readonly number[] = [1, 2, 3];
+
+/** Returns whether a file has no picture to show; while it is being processed, its type decides. */
+export function isPlain(
+  asset: Pick<ShownAsset, 'asset_type' | 'processing_status' | 'preview_available' | 'ladder_available'>,
+): boolean {
+  if (asset.processing_status === 'pending') return !pictured.includes(asset.asset_type);
+  return !asset.preview_available && !asset.ladder_available;
+}
+
+/** Returns the ids of the members that have no picture. */
+function plainAmong(members: readonly PostMember[]): string[] {
+  return members.flatMap((member) => (!member.restricted && isPlain(member.asset) ? [member.asset_id] : []));
+}
+
+/** The form of a post that does not exist yet. */
+export const newEdit: PostEdit = {
+  title: '',
+  description: '',
+  tags: [],
+  visibility: 'org-only',
+  team: '',
+  commentsEnabled: true,
+  members: [],
+  plain: [],
+  cover: null,
+  focal: null,
+  thumbnail: null,
+};
+
 /** Returns the form of a post. */
 export function editOf(post: Post): PostEdit {
   const members = post.members.map((member) => member.asset_id);
+  const plain = plainAmong(post.members);
   const cover = post.cover_asset_id ?? null;
   const { cover_focal_x: x, cover_focal_y: y } = post;
   return {
@@ -41,17 +76,26 @@ export function editOf(post: Post): PostEdit {
     team: post.team_id ?? '',
     commentsEnabled: post.comments_enabled,
     members,
-    // The service returns the first member if none was chosen, so the two cases look the same.
-    cover: cover === null || cover === members[0] || !members.includes(cover) ? null : cover,
+    plain,
+    // A cover that the form would choose looks the same as one that was chosen.
+    cover:
+      cover === null || cover === automaticCover({ members, plain }) || !members.includes(cover)
+        ? null
+        : cover,
     focal: x == null || y == null || cover === null ? null : { asset: cover, x, y },
     thumbnail: post.cover_thumbnail_asset_id ?? null,
   };
 }
 
-/** Returns the cover: the chosen member, otherwise the first; null without members. */
-export function coverOfEdit(edit: Pick<PostEdit, 'cover' | 'members'>): string | null {
+/** Returns the cover if none was chosen: the first member with a picture, otherwise the first; null without members. */
+function automaticCover({ members, plain }: Pick<PostEdit, 'members' | 'plain'>): string | null {
+  return members.find((id) => !plain.includes(id)) ?? members[0] ?? null;
+}
+
+/** Returns the cover: the chosen member, otherwise the first with a picture; null without members. */
+export function coverOfEdit(edit: Pick<PostEdit, 'cover' | 'members' | 'plain'>): string | null {
   if (edit.cover !== null && edit.members.includes(edit.cover)) return edit.cover;
-  return edit.members[0] ?? null;
+  return automaticCover(edit);
 }
 
 /** Returns the focal point of the current cover. */
@@ -64,8 +108,11 @@ function sameList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 function coverPart(before: PostEdit, edit: PostEdit, reordered: boolean): PostUpdate {
-  if (edit.cover === before.cover && !(reordered && edit.cover === null)) return {};
-  return edit.cover === null ? { clear_cover: true } : { cover_asset_id: edit.cover };
+  if (edit.cover !== null) return edit.cover === before.cover ? {} : { cover_asset_id: edit.cover };
+  const cover = automaticCover(edit);
+  if (before.cover === null && !reordered && cover === automaticCover(before)) return {};
+  // The service shows the first member if there is no other cover.
+  return cover === null || cover === edit.members[0] ? { clear_cover: true } : { cover_asset_id: cover };
 }
 
 function focalPart(before: PostEdit, edit: PostEdit): PostUpdate {
@@ -101,6 +148,25 @@ export function patchOf(post: Post, edit: PostEdit): PostUpdate {
     ...coverPart(before, edit, reordered),
     ...focalPart(before, edit),
     ...thumbnailPart(before, edit),
+  };
+}
+
+/** Returns the body that creates the post of the form as a draft. */
+export function draftOf(edit: PostEdit): PostCreate {
+  const focal = focalOfEdit(edit);
+  const cover = coverOfEdit(edit);
+  return {
+    members: edit.members.map((asset_id, sort_order) => ({ asset_id, sort_order })),
+    title: edit.title.trim(),
+    description: edit.description.trim(),
+    visibility: edit.visibility,
+    tags: [...edit.tags],
+    comments_enabled: edit.commentsEnabled,
+    draft: true,
+    ...(edit.team === '' ? {} : { team_id: edit.team }),
+    ...(cover === null || cover === edit.members[0] ? {} : { cover_asset_id: cover }),
+    ...(focal === null ? {} : { cover_focal_x: focal.x, cover_focal_y: focal.y }),
+    ...(edit.thumbnail === null ? {} : { cover_thumbnail_asset_id: edit.thumbnail }),
   };
 }
 
