@@ -53,6 +53,7 @@ const told: Readonly<Record<string, Told>> = {
   create_post: { doing: 'Creating a post', done: 'Post created' },
   delete: { doing: 'Deleting', done: 'Deleted' },
   restore: { doing: 'Restoring', done: 'Restored' },
+  import_csv: { doing: 'Importing metadata', done: 'Metadata imported' },
   undo: { doing: 'Undoing', done: 'Undone' },
 };
 

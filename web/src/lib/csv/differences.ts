@@ -1,0 +1,38 @@
+import type { CsvPreview } from '@vitrine/contract/asset-csv';
+import { numberOf } from '#lib/selection/words.ts';
+
+type Change = CsvPreview['changes'][number];
+
+/** The changes of one asset. */
+export interface ChangedAsset {
+  readonly id: string;
+  readonly changes: readonly Change[];
+}
+
+/** Groups changes by their asset, in the order of the file. */
+export function byAsset(changes: readonly Change[]): readonly ChangedAsset[] {
+  return [...Map.groupBy(changes, ({ id }) => id)].map(([id, own]) => ({ id, changes: own }));
+}
+
+/** Says what an import would do, in sentences. */
+export function differencesInWords({
+  rows,
+  changed,
+  change_count,
+  unchanged,
+  refused_count,
+}: CsvPreview): readonly string[] {
+  if (rows === 0) return ['The file has no rows.'];
+  const values = numberOf(change_count, ['value', 'values']);
+  return [
+    changed === 0
+      ? 'Nothing would change.'
+      : `${values} of ${numberOf(changed, ['file', 'files'])} will change.`,
+    ...(unchanged === 0
+      ? []
+      : [
+          `${numberOf(unchanged, ['row', 'rows'])} ${unchanged === 1 ? 'says' : 'say'} what is already there.`,
+        ]),
+    ...(refused_count === 0 ? [] : [`${numberOf(refused_count, ['row', 'rows'])} will be left out:`]),
+  ];
+}
