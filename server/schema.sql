@@ -1125,6 +1125,30 @@ create table activitypub_reactions (
 CREATE INDEX activitypub_reactions_post ON public.activitypub_reactions USING btree (post_id);
 CREATE INDEX activitypub_reactions_uri ON public.activitypub_reactions USING btree (uri);
 
+create table archive_files (
+  archive_id uuid not null,
+  position integer not null,
+  asset_id uuid not null,
+  name text,
+  file_hash text,
+  size_bytes bigint,
+  constraint archive_files_pkey PRIMARY KEY (archive_id, "position"),
+  constraint archive_files_archive_id_fkey FOREIGN KEY (archive_id) REFERENCES archives(id) ON DELETE CASCADE
+);
+
+create table archives (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  size_bytes bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint archives_pkey PRIMARY KEY (id),
+  constraint archives_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX archives_expiry ON public.archives USING btree (expires_at);
+CREATE INDEX archives_owner ON public.archives USING btree (user_ref, created_at DESC, id DESC);
+
 create table asset_documents (
   asset_id uuid not null,
   at timestamp(3) with time zone not null,
@@ -1344,6 +1368,19 @@ create table batches (
 CREATE INDEX batches_by_age ON public.batches USING btree (created_at);
 CREATE INDEX batches_of_account ON public.batches USING btree (user_ref, created_at DESC, id DESC);
 
+create table collection_assets (
+  collection_id uuid not null,
+  asset_id uuid not null,
+  position bigint not null,
+  added_by bigint not null,
+  added_at timestamp(3) with time zone not null default now(),
+  constraint collection_assets_pkey PRIMARY KEY (collection_id, asset_id),
+  constraint collection_assets_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint collection_assets_collection_id_fkey FOREIGN KEY (collection_id) REFERENCES collections(id) ON DELETE CASCADE
+);
+CREATE INDEX collection_assets_asset ON public.collection_assets USING btree (asset_id, collection_id);
+CREATE INDEX collection_assets_order ON public.collection_assets USING btree (collection_id, "position", asset_id);
+
 create table collection_documents (
   collection_id uuid not null,
   at timestamp(3) with time zone not null,
@@ -1440,6 +1477,7 @@ create table collections (
   deleted_by_user_ref bigint,
   origin_peer_id uuid,
   visible_until timestamp(3) with time zone,
+  query jsonb,
   constraint collections_pkey PRIMARY KEY (id),
   constraint collections_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint collections_check CHECK (((cover_focal_x IS NULL) = (cover_focal_y IS NULL))),
@@ -1507,6 +1545,20 @@ CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING 
 CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
+
+create table different_assets (
+  first_id uuid not null,
+  second_id uuid not null,
+  user_ref bigint,
+  marked_at timestamp with time zone not null default now(),
+  constraint different_assets_pkey PRIMARY KEY (first_id, second_id),
+  constraint different_assets_first_id_fkey FOREIGN KEY (first_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint different_assets_second_id_fkey FOREIGN KEY (second_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint different_assets_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint different_assets_check CHECK ((first_id < second_id))
+);
+CREATE INDEX different_assets_second ON public.different_assets USING btree (second_id);
+CREATE INDEX different_assets_user ON public.different_assets USING btree (user_ref);
 
 create table extraction_runs (
   id uuid not null default gen_random_uuid(),
@@ -2012,6 +2064,13 @@ create table fields_epoch (
   constraint fields_epoch_only_row_check CHECK (only_row)
 );
 
+create table file_checksums (
+  hash text not null,
+  crc32 bigint not null,
+  constraint file_checksums_pkey PRIMARY KEY (hash),
+  constraint file_checksums_hash_fkey FOREIGN KEY (hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+
 create table file_metadata (
   hash text not null,
   sources jsonb not null default '{}'::jsonb,
@@ -2175,6 +2234,16 @@ create table picture_codes (
   constraint picture_codes_pkey PRIMARY KEY (file_hash, model),
   constraint picture_codes_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
 );
+
+create table picture_prints (
+  file_hash text not null,
+  print bit(128),
+  pieces integer[] not null default '{}'::integer[],
+  made_at timestamp with time zone not null default now(),
+  constraint picture_prints_pkey PRIMARY KEY (file_hash),
+  constraint picture_prints_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+CREATE INDEX picture_prints_pieces ON public.picture_prints USING gin (pieces);
 
 create table picture_vectors (
   file_hash text not null,
@@ -2523,6 +2592,21 @@ create table sign_in_failures (
   constraint sign_in_failures_pkey PRIMARY KEY (name)
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
+
+create table similar_files (
+  id uuid not null default gen_random_uuid(),
+  first_hash text not null,
+  second_hash text not null,
+  bits integer not null,
+  found_at timestamp with time zone not null default now(),
+  constraint similar_files_first_hash_second_hash_key UNIQUE (first_hash, second_hash),
+  constraint similar_files_pkey PRIMARY KEY (id),
+  constraint similar_files_first_hash_fkey FOREIGN KEY (first_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint similar_files_second_hash_fkey FOREIGN KEY (second_hash) REFERENCES files(hash) ON DELETE CASCADE,
+  constraint similar_files_check CHECK ((first_hash < second_hash))
+);
+CREATE INDEX similar_files_by_time ON public.similar_files USING btree (found_at DESC, id DESC);
+CREATE INDEX similar_files_second ON public.similar_files USING btree (second_hash);
 
 create table subtitles (
   asset_id uuid not null,

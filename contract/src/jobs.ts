@@ -41,6 +41,8 @@ export const jobNames = [
   'rewrite-fields',
   'run-batch',
   'publish-post',
+  'fingerprint',
+  'fill-fingerprints',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

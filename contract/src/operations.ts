@@ -1,5 +1,6 @@
 import * as activitypub from './activitypub.ts';
 import * as appearance from './appearance.ts';
+import * as archives from './archives.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assetCsv from './asset-csv.ts';
 import * as assets from './assets.ts';
@@ -8,6 +9,7 @@ import * as batches from './batches.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as duplicates from './duplicates.ts';
 import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
 import * as extraction from './extraction.ts';
@@ -63,12 +65,14 @@ export const modules = [
   assetCsv,
   assets,
   audit,
+  archives,
   batches,
   collections,
   comments,
   doctor,
   errors,
   exposedAssets,
+  duplicates,
   extraction,
   featured,
   federatedFields,

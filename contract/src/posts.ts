@@ -153,6 +153,7 @@ export const updatePost = operation({
     'capability-missing',
     'changed',
     'collection-full',
+    'collection-smart',
     'cover-not-member',
     'cover-thumbnail-is-member',
     'draft-unchangeable',
@@ -322,6 +323,7 @@ export const createPost = operation({
   responses: { 201: Post },
   errors: [
     'collection-full',
+    'collection-smart',
     'cover-not-member',
     'cover-thumbnail-is-member',
     'focal-point-incomplete',

@@ -1,10 +1,14 @@
 import { type Static, Type } from 'typebox';
+import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { ResourceRequest } from './requests.ts';
 import { closed, nullable, page, pageQuery, Ref, Retention, Timestamp, Uuid } from './values.ts';
 
 /** TRASH-1: the kinds of content that can be in the trash. */
 export const TrashKind = Type.Enum(['asset', 'post', 'collection']);
+
+export const TrashScope = Type.Enum(['owned_by_me', 'deleted_by_me', 'everyone']);
+export type TrashScope = Static<typeof TrashScope>;
 
 export const TrashItem = closed({
   kind: TrashKind,
@@ -14,6 +18,8 @@ export const TrashItem = closed({
   deleted_at: Timestamp,
   deleted_reason: nullable(Type.String()),
   deleted_by_user_ref: nullable(Ref),
+  /** The author of a post, otherwise the owner. Absent for a deleted account. */
+  owner: Type.Optional(PostAuthor),
   /** True if the caller may restore it; otherwise they may ask for it. */
   restorable: Type.Boolean(),
 });
@@ -26,12 +32,12 @@ export const listTrash = operation({
   tag: 'Trash',
   summary: 'List own deleted content',
   description:
-    'Lists deleted posts, assets and collections that the caller owns or deleted, latest first. `restorable` says whether the caller may restore them without asking.',
+    'Lists deleted posts, assets and collections that the caller owns or deleted, latest first. `scope=everyone` lists those of all accounts for `system.admin`, and returns 403 for others. `restorable` says whether the caller may restore them without asking.',
   door: 'signedIn',
   scope: 'read',
-  query: closed({ ...pageQuery, scope: Type.Optional(Type.Enum(['owned_by_me', 'deleted_by_me'])) }),
+  query: closed({ ...pageQuery, scope: Type.Optional(TrashScope) }),
   responses: { 200: page(TrashItem) },
-  errors: [],
+  errors: ['capability-missing'],
 });
 
 const idParams = closed({ id: Uuid });

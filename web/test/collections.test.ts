@@ -11,7 +11,7 @@ import {
 import { firstShownOf, objectPositionOf } from '#lib/collections/cover-picture.ts';
 import { readShelf, shelfAddress } from '#lib/collections/shelf.ts';
 import { heldTo, nextAfter, type Step, withStep } from '#lib/collections/steps.ts';
-import { postsInWords } from '#lib/collections/words.ts';
+import { itemsInWords } from '#lib/collections/words.ts';
 import { assetOf, postOf } from './samples.ts';
 
 const moment = '2026-01-02T03:04:05.000Z';
@@ -28,6 +28,8 @@ const collection: Collection = {
   cover_focal_y: null,
   covers: [],
   item_count: 0,
+  smart: false,
+  has_files: false,
   expires_at: null,
   created_at: moment,
   updated_at: moment,
@@ -69,12 +71,17 @@ describe('what the form of a collection sends', () => {
 });
 
 describe('the steps of arranging', () => {
-  const move = (post: string, before: string | null): Step => ({ kind: 'move', post, before });
+  const move = (post: string, before: string | null): Step => ({
+    kind: 'move',
+    item: { kind: 'post', id: post },
+    before,
+  });
 
   it('drops a move superseded before it was sent', () => {
     const waiting = withStep(withStep([], move('a', 'c')), move('a', null));
     expect(waiting).toEqual([move('a', null)]);
-    expect(withStep(waiting, { kind: 'remove', post: 'a' })).toEqual([{ kind: 'remove', post: 'a' }]);
+    const removal: Step = { kind: 'remove', item: { kind: 'post', id: 'a' } };
+    expect(withStep(waiting, removal)).toEqual([removal]);
     expect(withStep(waiting, move('b', 'a'))).toEqual([move('a', null), move('b', 'a')]);
   });
 
@@ -120,8 +127,8 @@ describe('shelves', () => {
   });
 
   it('mark a count that was capped', () => {
-    expect(postsInWords(1, 1000)).toBe('1 post');
-    expect(postsInWords(999, 1000)).toBe('999 posts');
-    expect(postsInWords(1000, 1000)).toBe('1,000+ posts');
+    expect(itemsInWords(1, 1000, false)).toBe('1 post');
+    expect(itemsInWords(999, 1000, true)).toBe('999 items');
+    expect(itemsInWords(1000, 1000, false)).toBe('1,000+ posts');
   });
 });

@@ -2,6 +2,8 @@ import type { ErrorDefinitions } from './definition.ts';
 
 /** Errors of posts, assets, collections, uploads, searches, links and requests. */
 export const contentErrors = {
+  'archive-of-one': { status: 400, text: 'send exactly one of ids, query, collection_id and post_id' },
+  'archive-too-large': { status: 413, text: 'an archive holds at most {max} files' },
   'asset-of-upload-deleted': { status: 409, text: 'the asset of this upload has been deleted' },
   'asset-type-unknown': { status: 400, text: 'asset_type {value} does not exist', property: 'asset_type' },
   'backfill-in-progress': { status: 409, text: 'a pass over the stored files is under way' },
@@ -10,7 +12,8 @@ export const contentErrors = {
   'batch-action-ignores': { status: 400, text: '{kind} does not take {property}' },
   'batch-not-undoable': { status: 409, text: 'it cannot be undone' },
   'capability-unknown': { status: 400, text: 'unknown capability {value}', property: 'capability' },
-  'collection-full': { status: 409, text: 'a collection holds at most {max} posts' },
+  'collection-full': { status: 409, text: 'a collection holds at most {max} items' },
+  'collection-smart': { status: 409, text: 'a smart collection is filled by its query' },
   'comment-not-found': { status: 404, text: 'comment not found' },
   'comment-not-yours': { status: 403, text: 'that comment belongs to someone else' },
   // HTTP-1 binds this text.
@@ -43,11 +46,16 @@ export const contentErrors = {
     property: 'draft',
   },
   'draft-without-comments': { status: 409, text: 'a draft does not accept comments' },
+  'duplicate-not-member': { status: 400, text: '{property} has a file that is not in this group' },
   'featured-list-changed': { status: 409, text: 'the featured list has changed; reload it' },
   'featured-list-full': { status: 409, text: 'the featured list holds at most {max} posts' },
   'field-not-wired': { status: 400, text: '{field} is not wired to a source, or not active' },
   'file-and-asset-exclusive': { status: 400, text: 'give either a file or an asset_id' },
   'file-not-uploaded-by-you': { status: 404, text: 'you have not uploaded that file' },
+  'keep-or-different': {
+    status: 400,
+    text: 'give either keep and the others to remove, or different',
+  },
   'file-part-missing': { status: 400, text: 'the form has no part named file', property: 'file' },
   'file-part-single': { status: 400, text: 'the form has one part named file', property: 'file' },
   'file-part-strict': {
@@ -79,6 +87,11 @@ export const contentErrors = {
   'member-asset-not-found': { status: 404, text: 'asset {asset} not found', property: 'members' },
   'members-repeated': { status: 400, text: 'members name the same asset twice', property: 'members' },
   'name-not-storable': { status: 400, text: 'body.{property} has a character that cannot be stored' },
+  'items-incomplete': {
+    status: 400,
+    text: 'items must name each item of the collection once, and nothing else',
+    property: 'items',
+  },
   'ids-or-query': { status: 400, text: 'send either ids or query' },
   'name-taken': { status: 409, text: 'a {kind} with that name already exists', property: 'name' },
   'not-author': { status: 403, text: 'only its author can change it' },
@@ -87,15 +100,19 @@ export const contentErrors = {
   'oembed-format-unsupported': { status: 501, text: 'only the format json is supported' },
   'oembed-size-invalid': { status: 400, text: 'maxwidth and maxheight are whole numbers' },
   'oembed-url-missing': { status: 400, text: 'url is missing', property: 'url' },
-  'order-conflicting': { status: 400, text: 'post_ids excludes post_id and before', property: 'post_ids' },
+  'order-conflicting': {
+    status: 400,
+    text: 'send either post_ids, post_id or asset_id',
+    property: 'post_ids',
+  },
   'order-incomplete': {
     status: 400,
-    text: 'either post_ids, or post_id with before (null: last)',
+    text: 'either post_ids, or post_id or asset_id with before (null: last)',
     property: 'post_ids',
   },
   'order-names-itself': {
     status: 400,
-    text: 'a post cannot be placed before itself',
+    text: 'an item cannot be placed before itself',
     property: 'before',
   },
   'own-asset': { status: 400, text: 'you own this asset' },
@@ -115,9 +132,9 @@ export const contentErrors = {
   'post-not-draft': { status: 409, text: 'only a draft is published at a time', property: 'publish_at' },
   'post-is-draft': { status: 409, text: 'it is a draft' },
   'post-is-published': { status: 409, text: 'it is published already' },
-  'post-not-in-collection': {
+  'item-not-in-collection': {
     status: 404,
-    text: 'post {post} is not in this collection',
+    text: 'item {item} is not in this collection',
     property: 'post_ids',
   },
   'posts-repeated': { status: 400, text: 'post_ids name the same post twice', property: 'post_ids' },

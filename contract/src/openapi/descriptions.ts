@@ -26,6 +26,7 @@ const described: Readonly<Record<string, string>> = {
   Tokens: 'Personal access tokens for scripts and other clients.',
   Roles: 'Roles and capabilities, and the grants and revokes of single accounts.',
   Impersonation: 'Acting as another account to see what it sees.',
+  Archives: 'ZIP archives of files that members select.',
   Batches: 'Changes of many assets or posts at once, as jobs that can be watched, cancelled and undone.',
   Audit: 'The log of changes to accounts, rights, settings and other people’s content.',
   Assets: 'Files with metadata: uploading, describing, viewing and sharing them.',

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { intact } from './assets.ts';
 import { accountHolds } from './capabilities.ts';
+import { filledByHand } from './collections.ts';
 import { passedOn, postsOfCollection } from './links.ts';
 import { live, unexpired } from './live.ts';
 import { publishedPost, thePost } from './posts.ts';
@@ -47,7 +48,7 @@ const sharesOfPost = sql`select s.* from federation_shares s where s.kind = 'pos
   union all
   select s.* from federation_shares s join collections c on c.id = s.object_id
     join collection_posts lp on lp.collection_id = c.id
-  where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null
+  where s.kind = 'collection' and lp.post_id = p.id and ${shareInForce} and c.deleted_at is null and ${filledByHand}
     and ${unexpired('c')} and ${postsOfCollection}`;
 
 /** Assets that are sent only encrypted for a person, and only after someone confirmed it (FED-50). */

@@ -1,8 +1,8 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
-import { editableAssets, intact, shownAssets } from './assets.ts';
+import { anonymouslyVisible, editableAssets, intact, shownAssets } from './assets.ts';
 import type { Caller, SignedIn } from './caller.ts';
-import { editableCollections, readableCollections } from './collections.ts';
+import { editableCollections, filledByHand, readableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
 import { live, unexpired } from './live.ts';
 import { editablePosts, publishedPost, readablePosts, thePost } from './posts.ts';
@@ -22,6 +22,8 @@ export interface LinkVisitor {
   readonly kind: 'link';
   readonly linkId: string;
   readonly target: { readonly kind: TargetKind; readonly id: string };
+  /** What the query of a smart collection matches for visitors, as a condition on `assets a`; null for others. */
+  readonly filling: RawBuilder<boolean> | null;
   readonly allowDownload: boolean;
   /** The watermark text for every picture; null sends pictures unchanged. */
   readonly watermark: string | null;
@@ -69,7 +71,23 @@ export function linkedPosts({ kind, id }: LinkVisitor['target']): Predicate {
   if (kind === 'asset') return sql`false`;
   if (kind === 'post') return sql`(p.id = ${id} and ${publishedPost})`;
   return sql`exists (select from collection_posts lp join collections c on c.id = lp.collection_id
-    where lp.collection_id = ${id} and lp.post_id = p.id and ${postsOfCollection})`;
+    where lp.collection_id = ${id} and lp.post_id = p.id and ${filledByHand} and ${postsOfCollection})`;
+}
+
+/**
+ * Files `a` of a collection `c` that its links show: those that everyone sees, and its owner's own with sensitivity
+ * `posts`, as with posts (LINK-22). No mature ones.
+ */
+export const filesOfCollection: Predicate = sql`((not a.mature and (${anonymouslyVisible}
+  or (${live('a')} and a.status = 'active' and ${intact} and a.owner_user_ref = c.owner_user_ref
+    and a.sensitivity in ('posts', 'public')))) is true)`;
+
+/** Files that a link to a collection `c` shows besides those of its posts. */
+export function linkedFiles({ target: { id }, filling }: LinkVisitor): Predicate {
+  if (filling !== null)
+    return sql`(${filling} and exists (select from collections c where c.id = ${id} and ${filesOfCollection}))`;
+  return sql`exists (select from collection_assets lf join collections c on c.id = lf.collection_id
+    where lf.collection_id = ${id} and lf.asset_id = a.id and ${filledByHand} and ${filesOfCollection})`;
 }
 
 /**
@@ -81,11 +99,13 @@ export const passedOn: Predicate = sql`((a.deleted_at is null and a.status = 'ac
   and (a.owner_user_ref = p.author_user_ref or a.team_id = p.team_id)) is true)`;
 
 /** Assets whose columns and bytes the visitor gets. A link to an asset shows it regardless of sensitivity. */
-export function linkedAssets({ target }: LinkVisitor): Predicate {
+export function linkedAssets(visitor: LinkVisitor): Predicate {
+  const { target } = visitor;
   if (target.kind === 'asset')
     return sql`(a.id = ${target.id} and ${live('a')} and ${intact} and not a.mature)`;
-  return sql`exists (select from post_members m join posts p on p.id = m.post_id
+  const inPosts = sql<boolean>`exists (select from post_members m join posts p on p.id = m.post_id
     where m.asset_id = a.id and ${linkedPosts(target)} and ${passedOn})`;
+  return target.kind === 'post' ? inPosts : sql`(${inPosts} or ${linkedFiles(visitor)})`;
 }
 
 /** The title of the target of a link, or null if it is in the trash or the caller may not read it. */

@@ -19,6 +19,12 @@ export function trashedBy(caller: SignedIn): Predicate {
   return sql`(${trashed('x')} and x.deleted_by_user_ref = ${caller.ref})`;
 }
 
+/** Everyone's things in the trash; throws 403 for callers without `system.admin` (TRASH-5). */
+export function everyonesTrash(caller: SignedIn): Predicate {
+  if (!holds(caller, 'system.admin')) throw refuse('capability-missing', { capability: 'system.admin' });
+  return trashed('x');
+}
+
 /** TRASH-2: the deleter and `system.admin` may restore; without a known deleter only `system.admin`. */
 export function mayRestore(caller: SignedIn, deletedByRef: number | null): boolean {
   return holds(caller, 'system.admin') || deletedByRef === caller.ref;

@@ -4,6 +4,7 @@ import { tilesJob } from '../content/assets/jobs/tiles.ts';
 import { transcodeJob } from '../content/assets/jobs/transcode.ts';
 import { rerenderJob } from '../content/assets/previews/rerender.ts';
 import { runBatchJob } from '../content/batches/run.ts';
+import { fillFingerprintsJob, fingerprintJob } from '../content/duplicates/jobs/fingerprint.ts';
 import { backfillJob } from '../content/extraction/backfill.ts';
 import { extractJob } from '../content/extraction/extract.ts';
 import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
@@ -57,6 +58,8 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'extract-stored': backfillJob(deps),
     encode: encodeJob(deps),
     'fill-vectors': fillVectorsJob(deps),
+    fingerprint: fingerprintJob(deps),
+    'fill-fingerprints': fillFingerprintsJob(deps),
     announce: announceJob(deps),
     'mail-notification': mailNotificationJob(deps),
     'mail-digests': mailDigestsJob(deps),
@@ -94,6 +97,7 @@ const crontab = [
   '*/5 * * * * keep-activitypub',
   '47 3 * * * retain-audit',
   '*/5 * * * * fill-vectors',
+  '*/5 * * * * fill-fingerprints',
   '0 * * * * mail-digests',
   '37 3 * * * forget-notifications',
   '23 */6 * * * count-storage',

@@ -32,6 +32,10 @@ export interface Jobs {
   expire: Record<string, never>;
   /** Computes the visual vector of these bytes' preview. */
   encode: { hash: string };
+  /** Compares the picture of these bytes with all others, to find similar ones. */
+  fingerprint: { hash: string };
+  /** Enqueues pictures that were not compared yet. */
+  'fill-fingerprints': Record<string, never>;
   /** Enqueues pictures without a visual vector. */
   'fill-vectors': Record<string, never>;
   /** Removes audit events past their retention. */

@@ -1,4 +1,6 @@
 import type { OperationId } from '@vitrine/contract/operations';
+import * as archivesCreate from '../content/archives/create.ts';
+import * as archivesDownload from '../content/archives/download.ts';
 import * as assetsBytes from '../content/assets/bytes.ts';
 import * as assetsDelete from '../content/assets/delete.ts';
 import * as assetsEdit from '../content/assets/edit.ts';
@@ -25,6 +27,8 @@ import * as commentsThread from '../content/comments/thread.ts';
 import * as commentsWrite from '../content/comments/write.ts';
 import * as csvExport from '../content/csv/export.ts';
 import * as csvImport from '../content/csv/import.ts';
+import * as duplicatesList from '../content/duplicates/list.ts';
+import * as duplicatesResolve from '../content/duplicates/resolve.ts';
 import * as extractionBackfill from '../content/extraction/backfill.ts';
 import * as extractionFailures from '../content/extraction/failures.ts';
 import * as fieldValues from '../content/field-values.ts';
@@ -46,6 +50,7 @@ import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
 import * as linksUses from '../content/links/uses.ts';
+import * as collectionItems from '../content/posts/collection-items.ts';
 import * as postsCreate from '../content/posts/create.ts';
 import * as postsDelete from '../content/posts/delete.ts';
 import * as postsEdit from '../content/posts/edit.ts';
@@ -154,6 +159,8 @@ const modules = [
   assetsShares,
   assetsState,
   assetsTiles,
+  archivesCreate,
+  archivesDownload,
   batchesShow,
   batchesStart,
   collectionsCreate,
@@ -168,6 +175,8 @@ const modules = [
   commentsWrite,
   csvExport,
   csvImport,
+  duplicatesList,
+  duplicatesResolve,
   extractionBackfill,
   extractionFailures,
   fieldValues,
@@ -196,6 +205,7 @@ const modules = [
   postsFeed,
   postsFeedWithAsset,
   postsGet,
+  collectionItems,
   postsInCollection,
   postsLike,
   postsShares,

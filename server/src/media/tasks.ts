@@ -20,6 +20,8 @@ export interface DecoderTasks {
   tiles: { input: { path: string; mime: string; outDir: string }; output: MadeTiles | string };
   /** Writes one WebP of at most `edge` pixels to `to`. Returns false if the file cannot be drawn. */
   preview: { input: { path: string; mime: string; edge: number; to: string }; output: boolean };
+  /** Returns what a picture looks like, as bits; null for a plain one. */
+  print: { input: { path: string }; output: string | null };
   /** Writes a preview to `to` with the text drawn all over it. */
   watermark: { input: { path: string; text: string; to: string }; output: null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
@@ -60,6 +62,10 @@ const perform: Perform = {
   async preview({ path, mime, edge, to }) {
     const { renderPreview } = await import('./raster.ts');
     return renderPreview({ path, mime }, edge, to);
+  },
+  async print({ path }) {
+    const { printOf } = await import('./print.ts');
+    return printOf(path);
   },
   async watermark({ path, text, to }) {
     const { drawWatermark } = await import('./watermark.ts');

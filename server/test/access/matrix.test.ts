@@ -33,6 +33,7 @@ import {
   lookAtHolders,
 } from './surfaces/collections.ts';
 import { lookAtCsv } from './surfaces/csv.ts';
+import { lookAtDuplicates } from './surfaces/duplicates.ts';
 import { lookAtFeed, narrowedFeeds } from './surfaces/feeds.ts';
 import { lookThroughLinks } from './surfaces/links.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
@@ -163,6 +164,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
   test('a change of many objects concerns exactly those that the caller may edit', async () => {
     await lookAtBatches(matrix, caller);
     await lookAtCsv(matrix, caller);
+    await lookAtDuplicates(matrix, caller);
     everythingHolds(matrix);
   });
 

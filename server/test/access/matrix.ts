@@ -238,10 +238,12 @@ export const collectionKeys = [
   'created_at',
   'description',
   'expires_at',
+  'has_files',
   'id',
   'item_count',
   'name',
   'owner_user_ref',
+  'smart',
   'updated_at',
   'visibility',
 ] as const;

@@ -66,7 +66,13 @@ export async function itemsAt<T>(
 export async function everyItem<T>(
   ledger: Ledger,
   caller: Caller,
-  at: '/posts' | '/assets' | '/search' | '/account/trash' | '/collections' | `/collections/${string}/posts`,
+  at:
+    | '/posts'
+    | '/assets'
+    | '/search'
+    | '/account/trash'
+    | '/collections'
+    | `/collections/${string}/${'posts' | 'items'}`,
   query: string,
   switches: Switches,
   door: DoorOf = readDoor,

@@ -1,5 +1,5 @@
 // @module-tag one-process
-import { mostPosts } from '@vitrine/contract/collections';
+import { mostItems } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { addPosts } from '../posts/people.ts';
@@ -90,12 +90,12 @@ test('refuses the 100,001st post, but not one that it contains', async () => {
     drop constraint collection_posts_post_id_fkey`.execute(db);
   await sql`insert into collection_posts (collection_id, post_id, position, added_by)
     select ${full.id}, gen_random_uuid(), (100 + n) * 4294967296, ${mara.ref}
-    from generate_series(1, ${mostPosts - 2}::int) n`.execute(db);
+    from generate_series(1, ${mostItems - 2}::int) n`.execute(db);
   await sql`alter table collection_posts enable trigger user`.execute(db);
   const [fits, tooMany] = [await publish(mara, [asset]), await publish(mara, [asset])];
   await put(mara, full.id, fits.id);
   const refused = await mara.refused('addToCollection', { params: { id: full.id, post_id: tooMany.id } });
-  expect(refused).toEqual({ status: 409, error: 'a collection holds at most 100000 posts' });
+  expect(refused).toEqual({ status: 409, error: 'a collection holds at most 100000 items' });
   await put(mara, full.id, fits.id);
   const body = { members: [{ asset_id: asset.id }], collection_id: full.id, title: 'too many' };
   expect((await mara.refused('createPost', { body })).status).toBe(409);

@@ -45,6 +45,8 @@ describe('POST /collections', () => {
       cover_focal_y: null,
       covers: [],
       item_count: 0,
+      smart: false,
+      has_files: false,
       expires_at: null,
       created_at: expect.any(String),
       updated_at: expect.any(String),

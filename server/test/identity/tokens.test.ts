@@ -284,17 +284,18 @@ describe('scopes at every operation', () => {
   test.each(
     Object.entries({
       'posts.write': `
-      addToCollection batchPosts clearCollectionFieldValue createCollection createCollectionLink createPost
+      addAssetToCollection addToCollection batchPosts clearCollectionFieldValue createCollection
+      createCollectionLink createPost
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
-      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection publishPost
-      putCollectionPeer putCollectionShare putPostPeer putShare removeFromCollection
+      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems publishPost
+      putCollectionPeer putCollectionShare putPostPeer putShare removeAssetFromCollection removeFromCollection
       renewLink restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
       updateCollection updateLink updatePost`,
       'assets.write': `
-      appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload deleteAsset
-      deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload importAssets putAssetPeer putAssetShare
-      putSubtitles reprocessAsset restoreAsset setAssetFieldValue setAssetPoster setAssetState
-      undoBatch updateAsset`,
+      appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
+      deleteAsset deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload importAssets putAssetPeer
+      putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset setAssetFieldValue setAssetPoster
+      setAssetState undoBatch updateAsset`,
       'comments.write': `
       createComment deleteComment likeComment unlikeComment updateComment`,
       'fields.admin': `
@@ -309,8 +310,8 @@ describe('scopes at every operation', () => {
 
   // TOKEN-4
   test('requires `read` for exactly the operations that only read', () => {
-    // A picture to search by does not fit into an address.
-    const reads = ['searchByImage'];
+    // A picture to search by and a list of files do not fit into an address.
+    const reads = ['searchByImage', 'createArchive'];
     for (const { id, method, scope } of limited)
       expect([id, scope === 'read']).toEqual([id, method === 'GET' || reads.includes(id)]);
   });

@@ -3,7 +3,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
-import { safeName } from '../../src/content/links/archive.ts';
+import { safeName } from '../../src/content/archives/names.ts';
 import { releaseBytes } from '../../src/content/trash/jobs/purge.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { objectPath, openLibrary, publish, upload } from '../support/library.ts';

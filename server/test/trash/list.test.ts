@@ -5,7 +5,7 @@ import { openLibrary, publish, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { plainFile } from '../support/pictures.ts';
 
-type Scope = 'owned_by_me' | 'deleted_by_me';
+type Scope = 'owned_by_me' | 'deleted_by_me' | 'everyone';
 type Kind = 'post' | 'asset';
 
 const library = await openLibrary();
@@ -55,6 +55,7 @@ describe('GET /account/trash', () => {
         deleted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
         deleted_reason: 'twice there',
         deleted_by_user_ref: mara.ref,
+        owner: expect.objectContaining({ ref: mara.ref, username: 'mara' }),
         restorable: true,
       });
       expect(second).toMatchObject({ id: bare, deleted_reason: null });
@@ -80,6 +81,24 @@ describe('GET /account/trash', () => {
       expect(await restorable(root, 'owned_by_me')).toEqual([null, null, null]);
       expect(await restorable(root, 'deleted_by_me')).toEqual([null, true, null]);
     }
+  });
+
+  test('lists everyone’s items in `everyone` for administrators alone', async () => {
+    const ofMara = await addPost('of Mara');
+    const ofRoot = (
+      await root.ok('createAsset', {
+        body: { file_hash: (await upload(root, plainFile('r'))).file_hash ?? '' },
+      })
+    ).id;
+    await remove('post', ofMara, mara);
+    await remove('asset', ofRoot, root);
+    const items = await listed(root, 'everyone', 200);
+    expect(items.slice(0, 2)).toMatchObject([
+      { id: ofRoot, owner: { ref: root.ref }, restorable: true },
+      { id: ofMara, owner: { ref: mara.ref }, restorable: true },
+    ]);
+    const refused = await mara.refused('listTrash', { query: { scope: 'everyone' } });
+    expect(refused.status).toBe(403);
   });
 
   test('omits live and restored items', async () => {

@@ -179,7 +179,7 @@ test('moves an entry beyond the last loaded page, and reverts a failed move', as
   const id = await makeCollection('Jetty', names);
   // Pages of three entries; the second one is still loading.
   const loading = Promise.withResolvers<void>();
-  await ana.route(new RegExp(`/collections/${id}/posts(\\?|$)`), async (route) => {
+  await ana.route(new RegExp(`/collections/${id}/items(\\?|$)`), async (route) => {
     const url = new URL(route.request().url());
     url.searchParams.set('limit', '3');
     if (url.searchParams.has('cursor')) await loading.promise;
@@ -301,4 +301,52 @@ test('edits metadata of a collection and shows it on its page', async () => {
   await ana.getByText('Late summer').waitFor();
   const { items } = await call(ana, 'GET', `/collections/${id}/fields`);
   expect(items).toMatchObject([{ field_code: 'season', value_text: 'Late summer', set_by: 'manual' }]);
+});
+
+// COLLECTION-20, COLLECTION-23
+test.each([390, 1440])('holds files among posts, and a search fills another, at %d pixels', async (width) => {
+  const id = await makeCollection(`Mixed ${width}`, ['Pier']);
+  await ana.setViewportSize({ width, height: 900 });
+  const file = assets.get('Rope') ?? '';
+  await visit(ana, `/assets/${file}`);
+  await saveButton(ana, 'Rope').click();
+  const dialog = ana.getByRole('dialog');
+  await dialog.getByRole('checkbox', { name: `Mixed ${width}` }).check();
+  await dialog.getByRole('button', { name: 'Done' }).click();
+  await openCollection(ana, id);
+  await ana.getByText('2 items').waitFor();
+  const items = ana.getByRole('list', { name: 'Items of this collection' });
+  await items.getByRole('link', { name: 'Pier, post' }).waitFor();
+  await items.getByRole('link', { name: 'Rope' }).waitFor();
+
+  // By keyboard, the file before the post.
+  await ana.getByRole('link', { name: 'Arrange' }).click();
+  await ana.getByRole('button', { name: 'Move Rope earlier' }).focus();
+  await ana.keyboard.press('Enter');
+  await ana.getByText('Saved.', { exact: true }).waitFor();
+  await expect
+    .poll(async () => (await attributesOf(ana.locator('[data-arranged]'), 'data-arranged'))[0])
+    .toBe(file);
+  await ana.getByRole('link', { name: 'Done arranging' }).click();
+  await items.getByRole('link').first().waitFor();
+  expect(await ana.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+
+  // All of it, the file of the post included, as a ZIP.
+  const [download] = await Promise.all([
+    ana.waitForEvent('download'),
+    ana.getByRole('button', { name: 'Download all' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe(`Mixed ${width}.zip`);
+  await ana.getByText(/^Downloading 2 files/).waitFor();
+
+  await visit(ana, '/search?q=Gull&kind=asset');
+  await ana.getByRole('button', { name: 'Make a smart collection' }).click();
+  await dialog.getByLabel('Name').fill(`Gulls ${width}`);
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await ana.getByRole('heading', { name: `Gulls ${width}`, level: 1 }).waitFor();
+  await ana.getByText('1 item', { exact: true }).waitFor();
+  await items.getByRole('link', { name: 'Gull' }).waitFor();
+  expect(await ana.getByRole('link', { name: 'Arrange' }).count()).toBe(0);
+  await ana.getByRole('link', { name: 'this search' }).click();
+  await ana.getByRole('heading', { name: /Gull/, level: 1 }).waitFor();
 });

@@ -91,6 +91,14 @@ const assetPairs: Readonly<Record<AssetActionKind, (action: AssetAction) => Pair
     run: setColumn('ai_provenance', needed(ai_provenance)),
     undo: undoColumn('ai_provenance'),
   }),
+  add_to_collection: ({ collection_id }) => ({
+    run: addToCollection('asset', needed(collection_id)),
+    undo: undoAdd('asset', needed(collection_id)),
+  }),
+  remove_from_collection: ({ collection_id }) => ({
+    run: removeFromCollection('asset', needed(collection_id)),
+    undo: undoRemove('asset', needed(collection_id)),
+  }),
   create_post: (action) => ({ run: createPostOf(action), undo: null }),
   delete: ({ reason }) => ({ run: deleteObjects('asset', reason ?? null), undo: undoDelete('asset') }),
   restore: () => ({ run: restoreObjects('asset'), undo: deleteObjects('asset', null) }),
@@ -105,12 +113,12 @@ const postPairs: Readonly<Record<PostActionKind, (action: PostAction) => Pair>> 
   }),
   set_state: ({ state_id }) => ({ run: setPostState(needed(state_id)), undo: undoPostState }),
   add_to_collection: ({ collection_id }) => ({
-    run: addToCollection(needed(collection_id)),
-    undo: undoAdd(needed(collection_id)),
+    run: addToCollection('post', needed(collection_id)),
+    undo: undoAdd('post', needed(collection_id)),
   }),
   remove_from_collection: ({ collection_id }) => ({
-    run: removeFromCollection(needed(collection_id)),
-    undo: undoRemove(needed(collection_id)),
+    run: removeFromCollection('post', needed(collection_id)),
+    undo: undoRemove('post', needed(collection_id)),
   }),
   delete: ({ reason }) => ({ run: deleteObjects('post', reason ?? null), undo: undoDelete('post') }),
   restore: () => ({ run: restoreObjects('post'), undo: deleteObjects('post', null) }),

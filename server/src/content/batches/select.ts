@@ -1,12 +1,11 @@
 import type { AssetSelection, PostSelection } from '@vitrine/contract/batches';
 import { type RawBuilder, sql } from 'kysely';
-import { editableAssets, shownAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { postsInCollection } from '../../access/collections.ts';
 import { readablePosts } from '../../access/posts.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { findFilters } from '../fields/values/filter.ts';
+import { matchingAssets } from '../collections/filling.ts';
 import { matchingRows } from '../search-index/matching.ts';
 
 /** The assets that match, oldest first, as a query with the column `id`. Filters match only what the caller may see. */
@@ -15,25 +14,8 @@ async function selectAssets(
   caller: SignedIn,
   query: AssetSelection,
 ): Promise<RawBuilder<unknown>> {
-  const { asset_type, team_id, owner_ref, status, state_id, sensitivity, collection } = query;
-  const conditions: RawBuilder<boolean>[] = [shownAssets(caller)];
-  if (asset_type !== undefined) conditions.push(sql`a.asset_type = ${asset_type}`);
-  if (team_id !== undefined) conditions.push(sql`a.team_id = ${team_id}`);
-  if (owner_ref !== undefined) conditions.push(sql`a.owner_user_ref = ${owner_ref}`);
-  if (status !== undefined) conditions.push(sql`a.status = ${status}`);
-  if (state_id !== undefined) conditions.push(sql`a.state_id = ${state_id}`);
-  // ASSET-12: only editors see it.
-  if (sensitivity !== undefined)
-    conditions.push(sql`(a.sensitivity = ${sensitivity} and ${editableAssets(caller)})`);
-  if (collection !== undefined)
-    conditions.push(sql`exists (select from post_members m join posts p on p.id = m.post_id
-      where m.asset_id = a.id and ${readablePosts(caller)} and ${postsInCollection(caller, collection)})`);
-  for (const tag of await storedTags(db, query.tag ?? []))
-    conditions.push(sql`exists (select from asset_tags t where t.asset_id = a.id and t.value = ${tag})`);
-  conditions.push(...(await findFilters(db, caller, query.filter ?? [])));
-  const matching = await matchingRows(db, caller, 'asset', query.q);
-  if (matching !== null) conditions.push(matching);
-  return sql`select a.id from assets a where ${sql.join(conditions, sql` and `)} order by a.created_at, a.id`;
+  const matching = await matchingAssets(db, caller, query);
+  return sql`select a.id from assets a where ${matching} order by a.created_at, a.id`;
 }
 
 /** The posts that match, oldest first, as a query with the column `id`. */

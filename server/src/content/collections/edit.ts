@@ -10,12 +10,13 @@ import { checkInFuture } from '../../platform/http/moments.ts';
 import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { matchingAssets } from './filling.ts';
 import { type LockedCollection, lockCollection } from './lock.ts';
 import { showCollection } from './show.ts';
 
 /** Checks the rules that need only the body (HTTP-17). */
 function checkShape(body: CollectionUpdate): void {
-  checkRemovals(body, ['cover_post_id', 'cover_focal_x', 'expires_at']);
+  checkRemovals(body, ['cover_post_id', 'cover_focal_x', 'expires_at', 'query']);
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse('focal-point-incomplete');
   }
@@ -34,6 +35,19 @@ async function checkCover(tx: Tx, caller: SignedIn, collectionId: string, postId
 function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | null {
   if (body.clear_cover === true) return null;
   return body.cover_post_id?.toLowerCase() ?? locked.cover_post_id;
+}
+
+/** Returns the stored form of the new query, null to remove it, undefined to keep it. */
+async function queryAfter(
+  tx: Tx,
+  caller: SignedIn,
+  { query, clear_query }: CollectionUpdate,
+): Promise<string | null | undefined> {
+  if (clear_query === true) return null;
+  if (query == null) return undefined;
+  // Throws for a filter that the editor cannot use.
+  await matchingAssets(tx, caller, query);
+  return JSON.stringify(query);
 }
 
 /** Stores the focal point with the first picture that the editor sees. */
@@ -55,12 +69,14 @@ export const edit = handle(updateCollection, async ({ db }, { caller, params, bo
     checkUnchanged(body.if_unchanged_since, locked.updated_at);
     if (!asksForChange(body)) return showCollection(tx, caller, locked.id);
     if (body.cover_post_id != null) await checkCover(tx, caller, locked.id, body.cover_post_id);
+    const query = await queryAfter(tx, caller, body);
     const cover = coverAfter(body, locked);
     const losesFocal = body.clear_cover_focal === true || cover !== locked.cover_post_id;
     await tx
       .updateTable('collections')
       .set({
         ...patchOf(body, ['name', 'description', 'visibility', 'expires_at']),
+        ...(query === undefined ? {} : { query }),
         cover_post_id: cover,
         ...(losesFocal ? { cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null } : {}),
         updated_at: nextUpdatedAt,

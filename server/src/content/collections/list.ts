@@ -1,7 +1,7 @@
 import { type CollectionQuery, getCollection, listCollections } from '@vitrine/contract/collections';
 import { type RawBuilder, sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
-import { collectionsShowing, readableCollections } from '../../access/collections.ts';
+import { collectionsShowing, collectionsShowingFile, readableCollections } from '../../access/collections.ts';
 import { handle } from '../../core/handle.ts';
 import { containsPattern } from '../../platform/database/like.ts';
 import { newestFirst } from '../../platform/http/page.ts';
@@ -15,6 +15,8 @@ function filters(caller: Caller, query: CollectionQuery): RawBuilder<boolean>[] 
   }
   if (query.owner_ref !== undefined) found.push(sql`c.owner_user_ref = ${query.owner_ref}`);
   if (query.containing !== undefined) found.push(collectionsShowing(caller, query.containing));
+  if (query.containing_asset !== undefined)
+    found.push(collectionsShowingFile(caller, query.containing_asset));
   const q = query.q?.trim() ?? '';
   if (q !== '') found.push(sql`c.name ilike ${containsPattern(q)}`);
   return found;

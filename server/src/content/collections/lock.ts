@@ -1,3 +1,4 @@
+import type { AssetSelection } from '@vitrine/contract/batches';
 import { sql } from 'kysely';
 import type { Caller, SignedIn } from '../../access/caller.ts';
 import { editableCollections, readableCollections } from '../../access/collections.ts';
@@ -10,6 +11,8 @@ export interface LockedCollection {
   cover_post_id: string | null;
   updated_at: string;
   owner: number;
+  /** Whether a query fills it. */
+  smart: boolean;
 }
 
 /**
@@ -18,7 +21,8 @@ export interface LockedCollection {
  */
 export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
   const { rows } = await sql<LockedCollection & { editable: boolean }>`
-    select c.id, c.cover_post_id, c.updated_at, c.owner_user_ref as owner, ${editableCollections(caller)} as editable
+    select c.id, c.cover_post_id, c.updated_at, c.owner_user_ref as owner, c.query is not null as smart,
+      ${editableCollections(caller)} as editable
     from collections c where c.id = ${id} and ${readableCollections(caller)} for no key update of c`.execute(
     tx,
   );
@@ -26,6 +30,22 @@ export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Prom
   if (row === undefined) throw notFound();
   if (!row.editable) throw refuse('not-owner');
   return row;
+}
+
+/** Locks a collection to change its items or their order. Throws as lockCollection does, and 409 for a smart one. */
+export async function lockItems(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
+  const locked = await lockCollection(tx, caller, id);
+  if (locked.smart) throw refuse('collection-smart');
+  return locked;
+}
+
+/** Returns the query that fills a collection, null if none does. Throws 404 unless the caller may open it. */
+export async function readFilling(db: Database, caller: Caller, id: string): Promise<AssetSelection | null> {
+  const { rows } = await sql<{ query: AssetSelection | null }>`
+    select c.query from collections c where c.id = ${id} and ${readableCollections(caller)}`.execute(db);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row.query;
 }
 
 /** Throws 404 unless the caller may open this collection. */

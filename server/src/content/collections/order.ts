@@ -1,83 +1,121 @@
-import { type CollectionOrder, orderCollection } from '@vitrine/contract/collections';
-import { sql } from 'kysely';
+import { type CollectionOrder, orderCollection, orderCollectionItems } from '@vitrine/contract/collections';
+import { type RawBuilder, sql } from 'kysely';
+import { feedPosts } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { arrangedPosts } from '../../access/collections.ts';
+import { arrangedPosts, filesShown } from '../../access/collections.ts';
 import { handle } from '../../core/handle.ts';
 import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { lockCollection } from './lock.ts';
+import { type ItemKind, type ItemRef, itemTables, placedItems } from './items.ts';
+import { lockItems } from './lock.ts';
 import { STEP } from './place.ts';
 
 type Arrangement =
-  | { kind: 'move'; postId: string; before: string | null }
+  | { kind: 'move'; item: ItemRef; before: string | null }
   | { kind: 'arrange'; postIds: string[] };
 
-/** Checks that the body has exactly one of the two forms. */
-function arrangementOf({ post_id, before, post_ids }: CollectionOrder): Arrangement {
+/** Returns the item to move; null if the body names none. */
+function movedItem({ post_id, asset_id }: CollectionOrder): ItemRef | null {
+  if (post_id !== undefined) return { kind: 'post', id: post_id.toLowerCase() };
+  return asset_id === undefined ? null : { kind: 'asset', id: asset_id.toLowerCase() };
+}
+
+/** Checks that the body has exactly one of the three forms. */
+function arrangementOf(body: CollectionOrder): Arrangement {
+  const { post_id, asset_id, before, post_ids } = body;
   if (post_ids !== undefined) {
-    if (post_id !== undefined || before !== undefined) {
+    if (post_id !== undefined || asset_id !== undefined || before !== undefined) {
       throw refuse('order-conflicting');
     }
     const postIds = post_ids.map((id) => id.toLowerCase());
     if (new Set(postIds).size !== postIds.length) throw refuse('posts-repeated');
     return { kind: 'arrange', postIds };
   }
-  if (post_id === undefined || before === undefined) {
-    throw refuse('order-incomplete');
-  }
-  const moved = { postId: post_id.toLowerCase(), before: before?.toLowerCase() ?? null };
-  if (moved.postId === moved.before) throw refuse('order-names-itself');
-  return { kind: 'move', ...moved };
+  if (post_id !== undefined && asset_id !== undefined) throw refuse('order-conflicting');
+  const item = movedItem(body);
+  if (item === null || before === undefined) throw refuse('order-incomplete');
+  const following = before?.toLowerCase() ?? null;
+  if (item.id === following) throw refuse('order-names-itself');
+  return { kind: 'move', item, before: following };
 }
 
-/** Throws 404 for the first named post that is not in the collection for its editor. */
-async function checkPlaced(tx: Tx, caller: SignedIn, id: string, postIds: readonly string[]): Promise<void> {
-  const { rows } = await sql<{ post_id: string }>`
-    select cp.post_id from collection_posts cp join posts p on p.id = cp.post_id
-    where cp.collection_id = ${id} and cp.post_id = any(${[...postIds]}::uuid[]) and ${arrangedPosts(caller)}`.execute(
-    tx,
-  );
-  const placed = new Set(rows.map((row) => row.post_id));
-  const missing = postIds.find((postId) => !placed.has(postId));
-  if (missing !== undefined) throw refuse('post-not-in-collection', { post: missing });
+/** Returns the items of a collection that meet a condition on `posts p` or on `assets a`, as texts of kind and id. */
+async function readKeys(
+  tx: Tx,
+  id: string,
+  which: { posts: RawBuilder<boolean>; files: RawBuilder<boolean> },
+): Promise<Set<string>> {
+  const { rows } = await sql<{ key: string }>`
+    select 'post ' || cp.post_id as key from collection_posts cp join posts p on p.id = cp.post_id
+    where cp.collection_id = ${id} and ${which.posts}
+    union all
+    select 'asset ' || ca.asset_id from collection_assets ca join assets a on a.id = ca.asset_id
+    where ca.collection_id = ${id} and ${which.files}`.execute(tx);
+  return new Set(rows.map(({ key }) => key));
 }
 
-/** Places a post between two others without moving them; false when there is no gap left. */
-async function moveBetween(tx: Tx, id: string, postId: string, before: string | null): Promise<boolean> {
-  const others = sql`from collection_posts where collection_id = ${id} and post_id <> ${postId}`;
+/** Throws 404 for the first named item that is not in the collection for its editor. */
+async function checkPlaced(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  items: readonly { kinds: readonly ItemKind[]; id: string }[],
+): Promise<void> {
+  const named = sql`any(${items.map((item) => item.id)}::uuid[])`;
+  const placed = await readKeys(tx, id, {
+    posts: sql`p.id = ${named} and ${arrangedPosts(caller)}`,
+    files: sql`a.id = ${named} and ${filesShown(caller)}`,
+  });
+  const missing = items.find((item) => !item.kinds.some((kind) => placed.has(`${kind} ${item.id}`)));
+  if (missing !== undefined) throw refuse('item-not-in-collection', { item: missing.id });
+}
+
+/** Places an item between two others without moving them; false when there is no gap left. */
+async function moveBetween(tx: Tx, id: string, item: ItemRef, before: string | null): Promise<boolean> {
+  const { table, id: column } = itemTables[item.kind];
+  const others = sql`from ${placedItems(id)} i where i.id <> ${item.id}`;
   const place =
     before === null
       ? sql`select coalesce(max(position), 0) + ${STEP}::bigint as at ${others}`
       : sql`select coalesce(previous.at + (following.at - previous.at) / 2, following.at - ${STEP}::bigint) as at
-          from (select position as at ${others} and post_id = ${before}) following
+          from (select position as at ${others} and i.id = ${before}) following
           left join lateral (select max(position) as at ${others} and position < following.at) previous on true
           where previous.at is null or following.at - previous.at > 1`;
   const { numAffectedRows } = await sql`
-    update collection_posts set position = place.at from (${place}) place
-    where collection_id = ${id} and post_id = ${postId}`.execute(tx);
+    update ${table} set position = place.at from (${place}) place
+    where collection_id = ${id} and ${column} = ${item.id}`.execute(tx);
   return numAffectedRows === 1n;
 }
 
-/** Spaces all posts of a collection evenly, in their current order. */
+/** Spaces all items of a collection evenly, in their current order. */
 async function spread(tx: Tx, id: string): Promise<void> {
-  await sql`update collection_posts cp set position = n.place * ${STEP}::bigint
-    from (select post_id, row_number() over (order by position, post_id) as place
-      from collection_posts where collection_id = ${id}) n
-    where cp.collection_id = ${id} and cp.post_id = n.post_id`.execute(tx);
+  const places = sql`(select kind, id, row_number() over (order by position, id) * ${STEP}::bigint as place
+    from ${placedItems(id)} i)`;
+  await sql`with placed as materialized (select * from ${places} n),
+      files as (update collection_assets ca set position = n.place from placed n
+        where ca.collection_id = ${id} and n.kind = 'asset' and ca.asset_id = n.id)
+    update collection_posts cp set position = n.place from placed n
+    where cp.collection_id = ${id} and n.kind = 'post' and cp.post_id = n.id`.execute(tx);
 }
 
 /**
- * Redistributes the places of these posts in the order named; the others keep theirs. The places are one array rather
- * than rows to join, because a cached plan expects few of them and compares each post with each place.
+ * Redistributes the places of these items in the order named; the others keep theirs. The places are one array rather
+ * than rows to join, because a cached plan expects few of them and compares each item with each place.
  */
-async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
-  await sql`with place as materialized (
-      select array_agg(position order by position, post_id) as positions from collection_posts
-      where collection_id = ${id} and post_id = any(${[...postIds]}::uuid[]))
-    update collection_posts cp set position = (select positions[named.turn] from place)
-    from unnest(${[...postIds]}::uuid[]) with ordinality named (post_id, turn)
-    where cp.collection_id = ${id} and cp.post_id = named.post_id`.execute(tx);
+async function arrange(tx: Tx, id: string, items: readonly ItemRef[]): Promise<void> {
+  const kinds = items.map(({ kind }) => kind);
+  const ids = items.map((item) => item.id);
+  await sql`with named as materialized (
+      select * from unnest(${kinds}::text[], ${ids}::uuid[]) with ordinality n (kind, id, turn)),
+    place as materialized (
+      select array_agg(i.position order by i.position, i.id) as positions from ${placedItems(id)} i
+      where (i.kind, i.id) in (select n.kind, n.id from named n)),
+    files as (
+      update collection_assets ca set position = (select positions[n.turn] from place)
+      from named n where n.kind = 'asset' and ca.collection_id = ${id} and ca.asset_id = n.id)
+    update collection_posts cp set position = (select positions[n.turn] from place)
+    from named n where n.kind = 'post' and cp.collection_id = ${id} and cp.post_id = n.id`.execute(tx);
 }
 
 /**
@@ -87,18 +125,49 @@ async function arrange(tx: Tx, id: string, postIds: readonly string[]): Promise<
 export const order = handle(orderCollection, async ({ db }, { caller, params, body }) => {
   const asked = arrangementOf(body);
   await db.transaction().execute(async (tx) => {
-    const { id } = await lockCollection(tx, caller, params.id);
+    const { id } = await lockItems(tx, caller, params.id);
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
     if (asked.kind === 'arrange') {
-      await checkPlaced(tx, caller, id, asked.postIds);
-      await arrange(tx, id, asked.postIds);
+      const posts = asked.postIds.map((post) => ({ kind: 'post' as const, id: post }));
+      await checkPlaced(
+        tx,
+        caller,
+        id,
+        posts.map((post) => ({ kinds: ['post'], id: post.id })),
+      );
+      await arrange(tx, id, posts);
       return;
     }
-    const { postId, before } = asked;
-    await checkPlaced(tx, caller, id, before === null ? [postId] : [postId, before]);
-    if (await moveBetween(tx, id, postId, before)) return;
+    const { item, before } = asked;
+    await checkPlaced(tx, caller, id, [
+      { kinds: [item.kind], id: item.id },
+      ...(before === null ? [] : [{ kinds: ['post', 'asset'] as const, id: before }]),
+    ]);
+    if (await moveBetween(tx, id, item, before)) return;
     await spread(tx, id);
-    await moveBetween(tx, id, postId, before);
+    await moveBetween(tx, id, item, before);
+  });
+  return { status: 204 };
+});
+
+/** Throws a 400 unless these are all items that the caller is shown, each once, and otherwise own drafts (COLLECTION-22). */
+async function checkComplete(tx: Tx, caller: SignedIn, id: string, items: readonly ItemRef[]): Promise<void> {
+  const named = new Set(items.map((item) => `${item.kind} ${item.id}`));
+  const files = filesShown(caller);
+  const shown = await readKeys(tx, id, { posts: feedPosts(caller), files });
+  const known = await readKeys(tx, id, { posts: arrangedPosts(caller), files });
+  const isComplete = named.size === items.length && shown.isSubsetOf(named) && named.isSubsetOf(known);
+  if (!isComplete) throw refuse('items-incomplete');
+}
+
+/** `PATCH /collections/{id}/order`: the items that the caller is not shown keep their places. */
+export const orderAll = handle(orderCollectionItems, async ({ db }, { caller, params, body }) => {
+  const items = body.items.map(({ kind, id }) => ({ kind, id: id.toLowerCase() }));
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockItems(tx, caller, params.id);
+    await checkComplete(tx, caller, id, items);
+    await arrange(tx, id, items);
+    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
   });
   return { status: 204 };
 });

@@ -1,31 +1,55 @@
-import { addToCollection, mostPosts, removeFromCollection } from '@vitrine/contract/collections';
+import {
+  addAssetToCollection,
+  addToCollection,
+  mostItems,
+  removeAssetFromCollection,
+  removeFromCollection,
+} from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
-import { arrangedPosts } from '../../access/collections.ts';
+import { arrangedPosts, filesShown } from '../../access/collections.ts';
 import { peersToNotify } from '../../access/federation.ts';
 import { handle } from '../../core/handle.ts';
 import { notifyPeers, notifyPeersOfComments } from '../../core/outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { lockCollection } from './lock.ts';
+import { type ItemKind, itemTables, placedItems } from './items.ts';
+import { lockItems } from './lock.ts';
 
-/** Distance between posts: one gap allows 32 moves into the same place before all are spaced evenly again. */
+/** Distance between items: one gap allows 32 moves into the same place before all are spaced evenly again. */
 export const STEP = 2 ** 32;
 
-/** Places a post last, under the collection's lock; a post that is already there stays. */
-async function placeLast(tx: Tx, caller: SignedIn, collectionId: string, postId: string): Promise<void> {
+/** Returns how many items a collection has, up to the limit. */
+export async function countItems(tx: Tx, id: string): Promise<number> {
   const { rows } = await sql<{ size: number }>`
-    with placed as (
-      insert into collection_posts (collection_id, post_id, position, added_by)
-      select ${collectionId}, ${postId}, coalesce(max(position), 0) + ${STEP}::bigint, ${caller.ref}
-      from collection_posts where collection_id = ${collectionId}
-      on conflict do nothing returning post_id)
-    select (select count(*) from (select from collection_posts
-      where collection_id = ${collectionId} limit ${mostPosts}) before) as size from placed`.execute(tx);
-  // The statement counts the rows that existed before it.
-  if (rows.some(({ size }) => size >= mostPosts)) {
-    throw refuse('collection-full', { max: mostPosts });
-  }
+    select count(*) as size from (select from ${placedItems(id)} i limit ${mostItems}) counted`.execute(tx);
+  return rows[0]?.size ?? 0;
+}
+
+/**
+ * Places items last in this order, under the collection's lock; those that are already there stay. Throws a 409 when
+ * the collection would hold too many.
+ */
+async function placeLast(
+  tx: Tx,
+  caller: SignedIn,
+  collectionId: string,
+  kind: ItemKind,
+  ids: readonly string[],
+): Promise<void> {
+  const { table, id } = itemTables[kind];
+  const { numAffectedRows = 0n } = await sql`
+    insert into ${table} (collection_id, ${id}, position, added_by)
+    select ${collectionId}, named.id,
+      (select coalesce(max(position), 0) from ${placedItems(collectionId)} i) + named.turn * ${STEP}::bigint, ${caller.ref}
+    from unnest(${[...ids]}::uuid[]) with ordinality named (id, turn)
+    on conflict do nothing`.execute(tx);
+  if (numAffectedRows === 0n) return;
+  const { rows } = await sql<{ size: number }>`
+    select count(*) as size from (select from ${placedItems(collectionId)} i limit ${mostItems + 1}) counted`.execute(
+    tx,
+  );
+  if ((rows[0]?.size ?? 0) > mostItems) throw refuse('collection-full', { max: mostItems });
 }
 
 /**
@@ -33,7 +57,7 @@ async function placeLast(tx: Tx, caller: SignedIn, collectionId: string, postId:
  * unless its editor can name the post.
  */
 export async function append(tx: Tx, caller: SignedIn, collectionId: string, postId: string): Promise<void> {
-  const { id } = await lockCollection(tx, caller, collectionId);
+  const { id } = await lockItems(tx, caller, collectionId);
   const { rows } = await sql`select from posts p
     where p.id = ${postId} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
   if (rows.length === 0) throw notFound();
@@ -43,24 +67,34 @@ export async function append(tx: Tx, caller: SignedIn, collectionId: string, pos
 
 /** Appends a post that the caller can name to a locked collection, and sends the post to the collection's peers. */
 export async function appendLocked(tx: Tx, caller: SignedIn, id: string, postId: string): Promise<void> {
-  await placeLast(tx, caller, id, postId);
+  await placeLast(tx, caller, id, 'post', [postId]);
   await notifyPeers(tx, { activity: 'create', kind: 'post', objectId: postId, actorRef: caller.ref });
   const given = sql`select peer_id from (${peersToNotify('post', postId)}) recipients`;
   await notifyPeersOfComments(tx, sql`select ${postId}::uuid as post_id`, given);
 }
 
-/** Takes posts out of a locked collection, and its cover with its post. */
-export async function takeOut(tx: Tx, id: string, postIds: readonly string[]): Promise<void> {
-  await tx
-    .deleteFrom('collection_posts')
-    .where('collection_id', '=', id)
-    .where('post_id', 'in', postIds)
-    .execute();
+/** Appends files that the caller is shown to a locked collection. Peers are not given the files of a collection. */
+export async function appendFiles(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  assetIds: readonly string[],
+): Promise<void> {
+  await placeLast(tx, caller, id, 'asset', assetIds);
+}
+
+/** Takes items out of a locked collection, and its cover with its post. */
+export async function takeOut(tx: Tx, id: string, kind: ItemKind, ids: readonly string[]): Promise<void> {
+  const { table, id: column } = itemTables[kind];
+  await sql`delete from ${table} where collection_id = ${id} and ${column} = any(${[...ids]}::uuid[])`.execute(
+    tx,
+  );
+  if (kind === 'asset') return;
   await tx
     .updateTable('collections')
     .set({ cover_post_id: null, cover_focal_x: null, cover_focal_y: null, cover_focal_asset_id: null })
     .where('id', '=', id)
-    .where('cover_post_id', 'in', postIds)
+    .where('cover_post_id', 'in', ids)
     .execute();
 }
 
@@ -72,9 +106,30 @@ export const add = handle(addToCollection, async ({ db }, { caller, params }) =>
 /** Idempotent; works even if the caller cannot read the post. Removes a cover with its post. */
 export const remove = handle(removeFromCollection, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
-    const { id } = await lockCollection(tx, caller, params.id);
-    await takeOut(tx, id, [params.post_id]);
+    const { id } = await lockItems(tx, caller, params.id);
+    await takeOut(tx, id, 'post', [params.post_id]);
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+  });
+  return { status: 204 };
+});
+
+/** COLLECTION-21: only files that the caller is shown. */
+export const addFile = handle(addAssetToCollection, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockItems(tx, caller, params.id);
+    const { rows } = await sql`select from assets a
+      where a.id = ${params.asset_id} and ${filesShown(caller)} for key share of a`.execute(tx);
+    if (rows.length === 0) throw notFound();
+    await appendFiles(tx, caller, id, [params.asset_id]);
+  });
+  return { status: 204 };
+});
+
+/** Idempotent; works even if the caller cannot read the file. */
+export const removeFile = handle(removeAssetFromCollection, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    const { id } = await lockItems(tx, caller, params.id);
+    await takeOut(tx, id, 'asset', [params.asset_id]);
   });
   return { status: 204 };
 });

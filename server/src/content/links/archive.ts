@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { getLinkArchive } from '@vitrine/contract/link-visits';
-import { makeZip } from 'client-zip';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { type LinkVisitor, mayDownload } from '../../access/links.ts';
@@ -10,6 +9,8 @@ import { keysOf } from '../../media/ladder.ts';
 import type { NestedPlaceKey } from '../../platform/http/cursor.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
+import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
+import { safeName } from '../archives/names.ts';
 import { disposition } from '../assets/bytes.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { countUses } from './uses.ts';
@@ -23,22 +24,6 @@ const ROWS = 500;
 
 /** After how long the link is checked and its rows are read again, so that a change ends or limits the download. */
 const CURRENT_MS = 1000;
-
-/** Longest name inside the archive, in characters, without number and extension. */
-const LONGEST_NAME = 100;
-
-/**
- * Returns a name that every system can unpack: no separators, control or reserved characters, and no dots or spaces at
- * either end.
- */
-export function safeName(name: string): string {
-  const plain = name
-    .normalize('NFC')
-    .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
-    .replace(/[/\\:*?"<>|]/g, '_');
-  const cut = Array.from(plain).slice(0, LONGEST_NAME).join('');
-  return cut.replace(/^[\s.]+|[\s.]+$/g, '');
-}
 
 /** Prefixes numbers, which keeps names unique and files in order without remembering names. */
 function numbered(number: number, name: string, fallback: string): string {
@@ -71,6 +56,10 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
   return { ...marked, extension: marked.type.split('/')[1] ?? null };
 }
 
+/** Returns the name of a file once its extension is known. */
+const named = (name: string) => (extension: string | null) =>
+  extension === null ? name : `${name}.${extension}`;
+
 /**
  * Names each file by its place among all files that the link shows, in one folder per post of a collection. A file has
  * the same number with and without a watermark, whether or not others are left out (LINK-11).
@@ -78,15 +67,18 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
 function namesOf({ target }: LinkVisitor) {
   let folder = { number: 0, postId: '', name: '', files: 0 };
   return (row: ShownRow) => {
+    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+    if (target.kind === 'collection' && row.post_id === null) {
+      folder = { number: folder.number + 1, postId: '', name: '', files: 0 };
+      return named(numbered(folder.number, base, 'File'));
+    }
     if (target.kind === 'collection' && row.post_id !== folder.postId) {
       const number = folder.number + 1;
       const name = `${numbered(number, row.post_title ?? '', 'Post')}/`;
       folder = { number, postId: row.post_id ?? '', name, files: 0 };
     }
     folder.files += 1;
-    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
-    const name = `${folder.name}${numbered(folder.files, base, 'File')}`;
-    return (extension: string | null) => (extension === null ? name : `${name}.${extension}`);
+    return named(`${folder.name}${numbered(folder.files, base, 'File')}`);
   };
 }
 
@@ -101,7 +93,12 @@ async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<L
  * Yields the archive's files one by one: each is opened when the previous one has been sent. Throws for missing bytes
  * and for a link that no longer allows downloads, which breaks off the response instead of silently omitting files.
  */
-async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: LinkVisitor) {
+async function* entriesOf(
+  deps: Deps,
+  token: string,
+  http: HttpFacts,
+  first: LinkVisitor,
+): AsyncGenerator<ZipSource> {
   const nameOf = namesOf(first);
   let from: NestedPlaceKey | null = null;
   for (let visitor = first; ; visitor = await downloader(deps, token, http)) {
@@ -117,9 +114,10 @@ async function* entriesOf(deps: Deps, token: string, http: HttpFacts, first: Lin
         if (source === null) continue;
         yield {
           name: nameWith(source.extension),
-          size: source.bytes,
-          lastModified: new Date(row.created_at),
-          input: await deps.storage.get(source.object, source.bytes),
+          sizeBytes: source.bytes,
+          modified: new Date(row.created_at),
+          crc: null,
+          open: () => deps.storage.get(source.object, source.bytes),
         };
         // The next file is asked for once this one has been sent.
         sent.push(row.id);
@@ -162,10 +160,10 @@ export const archive = handle(getLinkArchive, async (deps, { params, http }) => 
   const visitor = await downloader(deps, params.token, http);
   await requireFiles(deps, visitor);
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
-  const zip = makeZip(entriesOf(deps, params.token, http, visitor));
+  const zip = writeZip(entriesOf(deps, params.token, http, visitor));
   return {
     status: 200,
-    body: Readable.from(zip),
+    body: Readable.from(zip, { objectMode: false }),
     headers: {
       'content-type': 'application/zip',
       'content-disposition': disposition('attachment', `${name}.zip`),

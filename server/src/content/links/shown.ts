@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type LinkVisitor, linkedAssets, linkedPosts, passedOn } from '../../access/links.ts';
+import { type LinkVisitor, linkedAssets, linkedFiles, linkedPosts, passedOn } from '../../access/links.ts';
 import type { StoredRendition } from '../../core/deps.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursor } from '../../platform/http/cursor.ts';
@@ -23,21 +23,51 @@ export interface ShownRow
 const columns = sql`a.id, a.title, a.description, f.mime, f.extension, a.file_name, a.file_hash, f.size_bytes,
   f.pixel_width, f.pixel_height, ${thumbhashColumn}, a.processing_status, f.renditions, a.created_at`;
 
-/** Rows after a key, which begins with the position of the post in a collection. */
-function after(from: NestedPlaceKey | null, outer: RawBuilder<unknown>): RawBuilder<boolean> {
+/** Rows after a key, which begins with the position of the post or file in a collection. */
+function after(from: NestedPlaceKey | null, key: RawBuilder<unknown>): RawBuilder<boolean> {
   if (from === null) return sql`true`;
-  return sql`(${outer}, m.post_id, m.sort_order, m.asset_id)
+  return sql`${key}
     > (${from.outer.place}::bigint, ${from.outer.id}::uuid, ${from.inner.place}::integer, ${from.inner.id}::uuid)`;
 }
 
-/** Returns at most `most` of the assets that a link shows, ordered by posts and then members; one statement. */
+/** Selects the members of the posts that a link to a post or collection shows. */
+function membersShown(visitor: LinkVisitor, from: NestedPlaceKey | null, most: number): RawBuilder<unknown> {
+  const { kind, id } = visitor.target;
+  const outer = kind === 'post' ? sql`0::bigint` : sql`cp.position`;
+  const placed =
+    kind === 'post' ? sql`` : sql`join collection_posts cp on cp.post_id = p.id and cp.collection_id = ${id}`;
+  return sql`select ${columns}, p.id as post_id, p.title as post_title, ${outer} as outer_place,
+      p.id as outer_id, m.sort_order as inner_place
+    from posts p ${placed} join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
+      join files f on f.hash = a.file_hash
+    where ${linkedPosts(visitor.target)} and ${passedOn}
+      and ${after(from, sql`(${outer}, m.post_id, m.sort_order, m.asset_id)`)}
+    order by ${outer}, m.post_id, m.sort_order, m.asset_id limit ${most}`;
+}
+
+/** Selects the files that a link to a collection shows by themselves. The newest of a smart collection come first. */
+function filesShown(visitor: LinkVisitor, from: NestedPlaceKey | null, most: number): RawBuilder<unknown> {
+  const { id } = visitor.target;
+  const isSmart = visitor.filling !== null;
+  const outer = isSmart ? sql`(-1000000 * extract(epoch from a.created_at))::bigint` : sql`ca.position`;
+  const placed = isSmart
+    ? sql``
+    : sql`join collection_assets ca on ca.asset_id = a.id and ca.collection_id = ${id}`;
+  return sql`select ${columns}, null::uuid as post_id, null::text as post_title, ${outer} as outer_place,
+      a.id as outer_id, 0 as inner_place
+    from assets a ${placed} join files f on f.hash = a.file_hash
+    where ${linkedFiles(visitor)} and ${after(from, sql`(${outer}, a.id, 0, a.id)`)}
+    order by ${outer}, a.id limit ${most}`;
+}
+
+/** Returns at most `most` of the assets that a link shows, in its target's order; one statement. */
 export async function readShown(
   db: Database,
   visitor: LinkVisitor,
   from: NestedPlaceKey | null,
   most: number,
 ): Promise<ShownRow[]> {
-  const { kind, id } = visitor.target;
+  const { kind } = visitor.target;
   if (kind === 'asset') {
     const { rows } = await sql<ShownRow>`
       select ${columns}, null as post_id, null as post_title, '0' as outer_place, '0' as inner_place
@@ -45,16 +75,13 @@ export async function readShown(
       where ${linkedAssets(visitor)} and ${from === null}::boolean`.execute(db);
     return rows;
   }
-  const outer = kind === 'post' ? sql`0::bigint` : sql`cp.position`;
-  const placed =
-    kind === 'post' ? sql`` : sql`join collection_posts cp on cp.post_id = p.id and cp.collection_id = ${id}`;
-  const { rows } = await sql<ShownRow & { post_id: string; post_title: string }>`
-    select ${columns}, p.id as post_id, p.title as post_title, ${outer}::text as outer_place,
-      m.sort_order::text as inner_place
-    from posts p ${placed} join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
-      join files f on f.hash = a.file_hash
-    where ${linkedPosts(visitor.target)} and ${passedOn} and ${after(from, outer)}
-    order by ${outer}, m.post_id, m.sort_order, m.asset_id limit ${most}`.execute(db);
+  const files = kind === 'collection' ? sql`union all (${filesShown(visitor, from, most)})` : sql``;
+  const { rows } = await sql<ShownRow>`
+    select s.id, s.title, s.description, s.mime, s.extension, s.file_name, s.file_hash, s.size_bytes, s.pixel_width,
+      s.pixel_height, s.thumbhash, s.processing_status, s.renditions, s.created_at, s.post_id, s.post_title,
+      s.outer_place::text as outer_place, s.inner_place::text as inner_place
+    from ((${membersShown(visitor, from, most)}) ${files}) s
+    order by s.outer_place, s.outer_id, s.inner_place, s.id limit ${most}`.execute(db);
   return rows;
 }
 

@@ -1,7 +1,8 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
-import { passedOn, postsOfCollection } from '../../access/links.ts';
+import { filledByHand } from '../../access/collections.ts';
+import { filesOfCollection, passedOn, postsOfCollection } from '../../access/links.ts';
 import type { Database } from '../../platform/database/pool.ts';
 
 /** The column of `share_links` for a target of this kind. */
@@ -24,17 +25,22 @@ export async function countOmittedOf(
     ...new Set(targets.flatMap((target) => (target.target_kind === kind ? [target.target_id] : []))),
   ];
   const { rows } = await sql<{ id: string; omitted: number }>`
-    select target.id, count(distinct a.id) as omitted
-    from (
+    select omitted.id, count(*) as omitted from (
+      select target.id, a.id as asset_id
+      from (
       select given.id, given.id as post_id from unnest(${idsOf('post')}::uuid[]) given (id)
       union all
       select c.id, p.id from collections c join collection_posts cp on cp.collection_id = c.id
         join posts p on p.id = cp.post_id
-      where c.id = any(${idsOf('collection')}::uuid[]) and ${postsOfCollection}
+      where c.id = any(${idsOf('collection')}::uuid[]) and ${filledByHand} and ${postsOfCollection}
     ) target join posts p on p.id = target.post_id join post_members m on m.post_id = p.id
       join assets a on a.id = m.asset_id
     where ${liveAsset} and not ${passedOn}
-    group by target.id`.execute(db);
+    union
+    select c.id, a.id from collections c join collection_assets ca on ca.collection_id = c.id
+      join assets a on a.id = ca.asset_id
+    where c.id = any(${idsOf('collection')}::uuid[]) and ${filledByHand} and ${liveAsset} and not ${filesOfCollection}
+    ) omitted group by omitted.id`.execute(db);
   return new Map(rows.map(({ id, omitted }) => [id, omitted]));
 }
 

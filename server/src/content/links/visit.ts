@@ -1,16 +1,19 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import type { AssetSelection } from '@vitrine/contract/batches';
 import { unlockLink } from '@vitrine/contract/link-visits';
 import type { TargetKind } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { callerOf } from '../../access/caller-of.ts';
 import { type LinkVisitor, liveTarget } from '../../access/links.ts';
+import { visitor } from '../../access/visitors.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { HttpFacts } from '../../core/handle.ts';
 import { hashToken } from '../../people/identity/sessions.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import type { ScopedCookie } from '../../platform/http/answer.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { matchingFiles } from '../collections/filling.ts';
 import { targetColumns } from './target.ts';
 
 /** A valid link, before its password is checked. */
@@ -82,6 +85,14 @@ function isUnlocked(secretKey: string, { id, password_hash }: LiveLink, cookie: 
   return timingSafeEqual(Buffer.from(proof), Buffer.from(proofOf(secretKey, id, password_hash, until)));
 }
 
+/** Returns what the query of a smart collection matches for visitors; null if it has none. */
+async function fillingOf(db: Database, id: string) {
+  const { rows } = await sql<{ query: AssetSelection | null }>`
+    select c.query from collections c where c.id = ${id}`.execute(db);
+  const query = rows[0]?.query ?? null;
+  return query === null ? null : matchingFiles(db, visitor, query);
+}
+
 /** Returns the visitor with this token; 404 for an invalid link, 401 if the password is still required. */
 export async function visitLink(
   deps: Pick<Deps, 'db' | 'secretKey'>,
@@ -97,6 +108,7 @@ export async function visitLink(
       kind: 'link',
       linkId: link.id,
       target: { kind: link.target_kind, id: link.target_id },
+      filling: link.target_kind === 'collection' ? await fillingOf(deps.db, link.target_id) : null,
       allowDownload: link.allow_download,
       watermark: link.watermark,
     },

@@ -1,7 +1,7 @@
 import { listCollectionPosts } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { feedPosts, hidesRestricted } from '../../access/assets.ts';
-import { readableCollections } from '../../access/collections.ts';
+import { filledByHand, readableCollections } from '../../access/collections.ts';
 import { handle } from '../../core/handle.ts';
 import { placeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
@@ -25,7 +25,7 @@ export const posts = handle(listCollectionPosts, async (deps, { caller, params, 
   const { rows } = await sql<PlacedPostRow>`
     select cp.post_id as id, cp.position::text as place
     from collections c join collection_posts cp on cp.collection_id = c.id join posts p on p.id = cp.post_id
-    where c.id = ${params.id} and ${readableCollections(caller)} and ${after} and ${feedPosts(caller)}
+    where c.id = ${params.id} and ${filledByHand} and ${readableCollections(caller)} and ${after} and ${feedPosts(caller)}
     order by cp.position, cp.post_id limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, placeCursor.after);
   const ids = page.items.map((row) => row.id);

@@ -63,7 +63,8 @@ function readPost(db: Database, id: string): Promise<PreviewedRow | null> {
 }
 
 function readCollection(db: Database, id: string): Promise<PreviewedRow | null> {
-  const inCollection = sql<boolean>`p.id in (select cp.post_id from collection_posts cp where cp.collection_id = c.id)`;
+  const inCollection = sql<boolean>`(c.query is null
+    and p.id in (select cp.post_id from collection_posts cp where cp.collection_id = c.id))`;
   return first(
     db,
     sql<PreviewedRow>`select c.name as title, c.description, ${author}, picture.*

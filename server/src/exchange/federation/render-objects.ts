@@ -236,7 +236,7 @@ export async function collectionObject(
   }>`
     select c.name, c.description, c.created_at, c.updated_at, array(
       select p.id from collection_posts cp join posts p on p.id = cp.post_id
-      where cp.collection_id = c.id and ${postsGivenTo(peer)} order by cp.position) as items
+      where cp.collection_id = c.id and c.query is null and ${postsGivenTo(peer)} order by cp.position) as items
     from collections c where c.id = ${id} and ${collectionsGivenTo(peer)}`.execute(db);
   const [collection] = rows;
   if (collection === undefined) return null;

@@ -78,6 +78,24 @@ interface ActivitypubReactionsTable {
   created_at: Generated<string>;
 }
 
+interface ArchiveFilesTable {
+  archive_id: string;
+  position: number;
+  asset_id: string;
+  name: string | null;
+  file_hash: string | null;
+  size_bytes: number | null;
+}
+
+interface ArchivesTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  size_bytes: number | null;
+  created_at: Generated<string>;
+  expires_at: string;
+}
+
 interface AssetDocumentsTable {
   asset_id: string;
   at: string;
@@ -197,6 +215,14 @@ interface BatchesTable {
   finished_at: string | null;
 }
 
+interface CollectionAssetsTable {
+  collection_id: string;
+  asset_id: string;
+  position: number;
+  added_by: number;
+  added_at: Generated<string>;
+}
+
 interface CollectionDocumentsTable {
   collection_id: string;
   at: string;
@@ -258,6 +284,7 @@ interface CollectionsTable {
   deleted_by_user_ref: number | null;
   origin_peer_id: string | null;
   visible_until: string | null;
+  query: NullableJson;
 }
 
 interface CommentLikesTable {
@@ -282,6 +309,13 @@ interface CommentsTable {
   remote_actor_ref: number | null;
   relayed_for: string | null;
   relayed_library: string | null;
+}
+
+interface DifferentAssetsTable {
+  first_id: string;
+  second_id: string;
+  user_ref: number | null;
+  marked_at: Generated<string>;
 }
 
 interface ExtractionRunsTable {
@@ -624,6 +658,11 @@ interface FieldsEpochTable {
   epoch: number;
 }
 
+interface FileChecksumsTable {
+  hash: string;
+  crc32: number;
+}
+
 interface FileMetadataTable {
   hash: string;
   sources: DefaultedJson;
@@ -737,6 +776,13 @@ interface PictureCodesTable {
   file_hash: string;
   model: string;
   code: unknown;
+}
+
+interface PicturePrintsTable {
+  file_hash: string;
+  print: unknown | null;
+  pieces: Generated<number[]>;
+  made_at: Generated<string>;
 }
 
 interface PictureVectorsTable {
@@ -950,6 +996,14 @@ interface SignInFailuresTable {
   locked_until: string | null;
 }
 
+interface SimilarFilesTable {
+  id: Generated<string>;
+  first_hash: string;
+  second_hash: string;
+  bits: number;
+  found_at: Generated<string>;
+}
+
 interface SubtitlesTable {
   asset_id: string;
   lang: string;
@@ -1150,6 +1204,8 @@ export interface Tables {
   activitypub_memory: ActivitypubMemoryTable;
   activitypub_posts: ActivitypubPostsTable;
   activitypub_reactions: ActivitypubReactionsTable;
+  archive_files: ArchiveFilesTable;
+  archives: ArchivesTable;
   asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
@@ -1160,6 +1216,7 @@ export interface Tables {
   audit_events: AuditEventsTable;
   batch_items: BatchItemsTable;
   batches: BatchesTable;
+  collection_assets: CollectionAssetsTable;
   collection_documents: CollectionDocumentsTable;
   collection_field_values: CollectionFieldValuesTable;
   collection_gated_documents: CollectionGatedDocumentsTable;
@@ -1168,6 +1225,7 @@ export interface Tables {
   collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  different_assets: DifferentAssetsTable;
   extraction_runs: ExtractionRunsTable;
   featured_posts: FeaturedPostsTable;
   federated_collection_items: FederatedCollectionItemsTable;
@@ -1197,6 +1255,7 @@ export interface Tables {
   field_value_history: FieldValueHistoryTable;
   fields: FieldsTable;
   fields_epoch: FieldsEpochTable;
+  file_checksums: FileChecksumsTable;
   file_metadata: FileMetadataTable;
   files: FilesTable;
   job_progress: JobProgressTable;
@@ -1208,6 +1267,7 @@ export interface Tables {
   notifications: NotificationsTable;
   notified_likes: NotifiedLikesTable;
   picture_codes: PictureCodesTable;
+  picture_prints: PicturePrintsTable;
   picture_vectors: PictureVectorsTable;
   post_documents: PostDocumentsTable;
   post_likes: PostLikesTable;
@@ -1230,6 +1290,7 @@ export interface Tables {
   share_links: ShareLinksTable;
   shown_members: ShownMembersTable;
   sign_in_failures: SignInFailuresTable;
+  similar_files: SimilarFilesTable;
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;

@@ -78,6 +78,18 @@ export async function lookAtCollection(
     (items ?? []).map(lookOfPost).join('\n\n'),
     looks.join('\n\n'),
   );
+  const all = await everyItem<{ post: SeenPost }>(
+    matrix.ledger,
+    caller,
+    `/collections/${cell.id}/items`,
+    '',
+    switches,
+  );
+  matrix.ledger.hold(
+    () => `${label()}: items`,
+    (all ?? []).map(({ post }) => lookOfPost(post)).join('\n\n'),
+    looks.join('\n\n'),
+  );
 }
 
 const deletedOf = (posts: readonly PostCell[]) =>
@@ -120,6 +132,14 @@ export function collectionProbes(matrix: Matrix): Probe<CollectionCell>[] {
       bodyOf: ({ posts }) => ({ post_ids: [posts[1]?.id] }),
     }),
     probe(postDoor, 'DELETE', below('/posts/00000000-0000-4000-8000-0000000000ff'), editing(204)),
+    probe(postDoor, 'PUT', below('/assets/00000000-0000-4000-8000-0000000000ff'), editing(404)),
+    probe(postDoor, 'DELETE', below('/assets/00000000-0000-4000-8000-0000000000ff'), editing(204)),
+    // Nobody may name an item twice.
+    probe(postDoor, 'PATCH', below('/order'), editing(400), {
+      bodyOf: ({ posts }) => ({
+        items: [posts[1], posts[1]].map((post) => ({ kind: 'post', id: post?.id })),
+      }),
+    }),
   ];
 }
 

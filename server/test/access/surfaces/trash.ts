@@ -34,6 +34,28 @@ const scopes = [
   { scope: 'deleted_by_me', refOf: refOfDeleter },
 ] as const;
 
+/** TRASH-5: everyone's trash. */
+async function lookAtEveryonesTrash(matrix: Matrix, caller: Caller, switches: Switches) {
+  if (!undoAnyDelete.includes(caller.kind)) {
+    const status = await caller.visitor.status('GET', '/account/trash?scope=everyone');
+    matrix.ledger.hold(
+      `${caller.name}: everyone's trash`,
+      status,
+      refusalOf(caller, accountDoor, switches) ?? 403,
+    );
+    return;
+  }
+  const query = 'scope=everyone';
+  type Item = { id: string };
+  const items = await everyItem<Item>(matrix.ledger, caller, '/account/trash', query, switches, accountDoor);
+  if (items === null) return;
+  const seen = items.map(({ id }) => id).toSorted();
+  const due = deletedThings(matrix)
+    .map(({ cell }) => cell.id)
+    .toSorted();
+  matrix.ledger.hold(`${caller.name}: everyone's trash`, seen.join(' '), due.join(' '));
+}
+
 export async function lookAtTrash(matrix: Matrix, caller: Caller, switches: Switches) {
   for (const { scope, refOf } of scopes) {
     type Item = { kind: string; id: string; restorable: boolean };
@@ -57,6 +79,7 @@ export async function lookAtTrash(matrix: Matrix, caller: Caller, switches: Swit
     }
     matrix.ledger.hold(`${caller.name}: trash ${scope}: how many, each once`, items.length, due);
   }
+  await lookAtEveryonesTrash(matrix, caller, switches);
 }
 
 async function putBack(matrix: Matrix, thing: Thing): Promise<void> {

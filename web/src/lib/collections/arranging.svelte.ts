@@ -14,14 +14,14 @@ export interface Arranging {
   orderOf(read: readonly string[]): readonly string[];
   /** Shows a temporary order during a drag. */
   show(ids: readonly string[]): void;
-  /** Shows reloaded posts unless steps are being sent. */
+  /** Shows reloaded items unless steps are being sent. */
   release(): void;
   take(step: Step): void;
 }
 
 const overtaken = 'the collection has changed; this is its current state';
 
-/** Each move names the following post, not an index, so that concurrent changes of others are kept. */
+/** Each move names the following item, not an index, so that concurrent changes of others are kept. */
 export function createArranging(service: Service, id: string): Arranging {
   const mutation = createServiceMutation(service);
   let shown = $state.raw<readonly string[]>();
@@ -31,12 +31,15 @@ export function createArranging(service: Service, id: string): Arranging {
 
   async function send(step: Step): Promise<void> {
     const { client } = service;
+    const { item } = step;
     if (step.kind === 'remove') {
-      await client.call('removeFromCollection', { params: { id, post_id: step.post } });
+      if (item.kind === 'post')
+        await client.call('removeFromCollection', { params: { id, post_id: item.id } });
+      else await client.call('removeAssetFromCollection', { params: { id, asset_id: item.id } });
       return;
     }
-    const { post, before } = step;
-    await client.call('orderCollection', { params: { id }, body: { post_id: post, before } });
+    const named = item.kind === 'post' ? { post_id: item.id } : { asset_id: item.id };
+    await client.call('orderCollection', { params: { id }, body: { ...named, before: step.before } });
   }
 
   async function sendAll(): Promise<void> {
@@ -80,7 +83,7 @@ export function createArranging(service: Service, id: string): Arranging {
     },
     take(step) {
       held = false;
-      if (step.kind === 'remove') taken.add(step.post);
+      if (step.kind === 'remove') taken.add(step.item.id);
       waiting = withStep(waiting, step);
       if (!mutation.busy) void sendAll();
     },

@@ -6,6 +6,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import { firstShownOf } from './cover-picture.ts';
+import type { ItemRef } from './item.ts';
 
 /** The shelves: the user's own collections, or all that they may open. */
 export type Shelf = 'mine' | 'all';
@@ -61,14 +62,26 @@ export function collectionPostsQuery({ client }: Service, id: string) {
   });
 }
 
-/** Lists the ids of the caller's own collections that contain a post. */
-export function savedInQuery({ client }: Service, postId: string) {
+/** Lists the posts and files of a collection in its order. */
+export function collectionItemsQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['collection-items', id],
+    staleTime: 5_000,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listCollectionItems', { params: { id }, query: pageParams(pageParam), signal }),
+  });
+}
+
+/** Lists the ids of the caller's own collections that contain a post or file. */
+export function savedInQuery({ client }: Service, { kind, id }: ItemRef) {
+  const containing = kind === 'post' ? { containing: id } : { containing_asset: id };
   return queryOptions({
-    queryKey: ['collections-containing', postId],
+    queryKey: ['collections-containing', kind, id],
     staleTime: 0,
     queryFn: async ({ signal }) => {
       const found = await readToEnd((turn) =>
-        client.call('listCollections', { query: { ...turn, mine: true, containing: postId }, signal }),
+        client.call('listCollections', { query: { ...turn, mine: true, ...containing }, signal }),
       );
       return found.map((collection) => collection.id);
     },
@@ -119,6 +132,7 @@ export async function refreshCollection({ queries }: Service, id: string): Promi
   await Promise.all([
     queries.invalidateQueries({ queryKey: ['collection', id] }),
     queries.invalidateQueries({ queryKey: ['feed', { collection: id }] }),
+    queries.invalidateQueries({ queryKey: ['collection-items', id] }),
     queries.invalidateQueries({ queryKey: ['collections'] }),
   ]);
 }
@@ -127,6 +141,7 @@ export async function refreshCollection({ queries }: Service, id: string): Promi
 export async function forgetCollection({ queries }: Service, id: string): Promise<void> {
   queries.removeQueries({ queryKey: ['collection', id] });
   queries.removeQueries({ queryKey: ['feed', { collection: id }] });
+  queries.removeQueries({ queryKey: ['collection-items', id] });
   for (const key of ['collections-containing', 'trash']) queries.removeQueries({ queryKey: [key] });
   await queries.invalidateQueries({ queryKey: ['collections'] });
 }

@@ -1,22 +1,22 @@
-import type { Post } from '@vitrine/contract/posts';
 import { createContext } from 'svelte';
+import type { ShownItem } from './item.ts';
 
-/** The post for the dialog "Save to collection"; undefined while it is closed. All pages share one dialog. */
+/** The post or file for the dialog "Save to collection"; undefined while it is closed. All pages share one dialog. */
 export interface Saving {
-  post: Post | undefined;
+  item: ShownItem | undefined;
 }
 
 export const [getSaving, setSaving] = createContext<Saving>();
 
 /** Creates the state with a closed dialog. */
 export function createSaving(): Saving {
-  let post = $state.raw<Post>();
+  let item = $state.raw<ShownItem>();
   return {
-    get post() {
-      return post;
+    get item() {
+      return item;
     },
-    set post(next) {
-      post = next;
+    set item(next) {
+      item = next;
     },
   };
 }

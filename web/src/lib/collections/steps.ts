@@ -1,24 +1,26 @@
+import type { ItemRef } from './item.ts';
+
 /** A change to the content of a collection. */
 export type Step =
-  | { readonly kind: 'move'; readonly post: string /** Null: the end. */; readonly before: string | null }
-  | { readonly kind: 'remove'; readonly post: string };
+  | { readonly kind: 'move'; readonly item: ItemRef /** Null: the end. */; readonly before: string | null }
+  | { readonly kind: 'remove'; readonly item: ItemRef };
 
-/** Adds a step to the pending ones. Drops earlier pending moves of a post that is moved again or removed. */
+/** Adds a step to the pending ones. Drops earlier pending moves of an item that is moved again or removed. */
 export function withStep(waiting: readonly Step[], step: Step): readonly Step[] {
   const last = waiting.at(-1);
-  const overtaken = last?.kind === 'move' && last.post === step.post;
+  const overtaken = last?.kind === 'move' && last.item.id === step.item.id;
   return [...(overtaken ? waiting.slice(0, -1) : waiting), step];
 }
 
-/** Returns the post after this one; null if it is the last. */
+/** Returns the item after this one; null if it is the last. */
 export function nextAfter(ids: readonly string[], id: string): string | null {
   const at = ids.indexOf(id);
   return at < 0 ? null : (ids[at + 1] ?? null);
 }
 
 /**
- * Merges the displayed order with newly loaded posts: removes posts that are gone, keeps local removals, and appends
- * new posts at the end.
+ * Merges the displayed order with newly loaded items: removes items that are gone, keeps local removals, and appends
+ * new ones at the end.
  */
 export function heldTo(
   shown: readonly string[],

@@ -1,9 +1,10 @@
 /** The note shown wherever others may see fewer posts of a collection. */
-export const partialPostsNote = 'People see only those of its posts that they may see anyway.';
+export const partialPostsNote = 'People see only those of its posts and files that they may see anyway.';
 
-/** Describes the number of posts; counting stops at `most`. */
-export function postsInWords(count: number, most: number): string {
+/** Describes the number of items, which are posts unless it has files; counting stops at `most`. */
+export function itemsInWords(count: number, most: number, hasFiles: boolean): string {
+  const [one, many] = hasFiles ? ['item', 'items'] : ['post', 'posts'];
   const shown = new Intl.NumberFormat('en').format(count);
-  if (count >= most) return `${shown}+ posts`;
-  return count === 1 ? '1 post' : `${shown} posts`;
+  if (count >= most) return `${shown}+ ${many}`;
+  return count === 1 ? `1 ${one}` : `${shown} ${many}`;
 }

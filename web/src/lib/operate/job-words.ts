@@ -18,6 +18,8 @@ const works: Readonly<Record<JobName, string>> = {
   'extract-stored': 'Read the metadata of stored files',
   encode: 'Index a picture for visual search',
   'fill-vectors': 'Find pictures missing from visual search',
+  fingerprint: 'Compare a picture with others',
+  'fill-fingerprints': 'Find pictures that were not compared yet',
   'rewrite-documents': 'Rebuild the search index',
   'rewrite-tags': 'Change a tag on posts and files',
   'rewrite-fields': 'Change the values or search words of a field',

@@ -4,12 +4,12 @@ import { CallError } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
+import type { TrashScope } from '@vitrine/contract/trash';
 import { nameOf } from '#lib/assets/labels.ts';
 import { collectionPage } from '#lib/page-addresses.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { coverAssetOf, titleOf } from '#lib/posts/cover.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
-import type { TrashScope } from '#lib/trash/words.ts';
 import type { Queue, RequestState } from './queue.ts';
 
 type QueuePages = InfiniteData<AnswerOf<Operations['listMyRequests']>, string>;

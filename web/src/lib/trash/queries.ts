@@ -1,8 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import type { TrashItem } from '@vitrine/contract/trash';
+import type { TrashItem, TrashScope } from '@vitrine/contract/trash';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
-import type { TrashScope } from './words.ts';
 
 /** Lists deleted items, latest first. Reloaded at every visit, because the trash changes elsewhere. */
 export function trashQuery({ client }: Service, scope: TrashScope) {

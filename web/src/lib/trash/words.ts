@@ -1,4 +1,4 @@
-import type { TrashItem } from '@vitrine/contract/trash';
+import type { TrashItem, TrashScope } from '@vitrine/contract/trash';
 
 /** Describes who deleted an item. `name` is the person's name if known, undefined while it is loading. */
 export function deletedBy(item: TrashItem, ownRef: number, name: string | null | undefined): string {
@@ -19,10 +19,8 @@ export function addressOf({ kind, id }: Pick<TrashItem, 'kind' | 'id'>): string 
   return `/${kind}s/${id}`;
 }
 
-/** The scopes of the trash: items that the user owns, or deleted. */
-export type TrashScope = 'owned_by_me' | 'deleted_by_me';
-
 /** Returns the scope in an address. */
 export function readScope(params: Pick<URLSearchParams, 'get'>): TrashScope {
-  return params.get('of') === 'by-me' ? 'deleted_by_me' : 'owned_by_me';
+  const of = params.get('of');
+  return of === 'by-me' ? 'deleted_by_me' : of === 'everyone' ? 'everyone' : 'owned_by_me';
 }

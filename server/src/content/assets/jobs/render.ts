@@ -4,6 +4,7 @@ import type { Deps } from '../../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../../core/job-table.ts';
 import { notifyPeersOfFile } from '../../../core/outbox/enqueue.ts';
 import { DecodingStopped } from '../../../media/decoding/process.ts';
+import { turnFlags } from '../../../media/decoding/turns.ts';
 import { defaultLadder, keysOf, type Rung } from '../../../media/ladder.ts';
 import type { Rendering } from '../../../media/render-file.ts';
 import { isTiled, MAKERS_VERSION, previewKind } from '../../../media/renderable.ts';
@@ -250,6 +251,13 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
           await enqueueTranscode(tx, { hash, owner: owner ?? NO_OWNER });
         if (outcome.outcome === 'rendered' && deps.encoder !== null)
           await enqueue(tx, 'encode', { hash }, { key: `encode:${hash}` });
+        if (outcome.outcome === 'rendered')
+          await enqueue(
+            tx,
+            'fingerprint',
+            { hash },
+            { key: `fingerprint:${hash}`, flags: turnFlags('picture', owner ?? NO_OWNER) },
+          );
         await tileWhatIsLarge(tx, rungs, hash, owner);
         if (outcome.outcome === 'broken') await recordResult(tx, hash, 'failed', outcome.reason);
         else await recordResult(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);

@@ -1,10 +1,11 @@
-import { mostPosts } from '@vitrine/contract/collections';
+import { type CollectionItem, mostItems } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
-import { arrangedPosts } from '../../../access/collections.ts';
+import { arrangedPosts, filesShown } from '../../../access/collections.ts';
 import { notifyPeers } from '../../../core/outbox/enqueue.ts';
-import { refuse } from '../../../platform/http/refuse.ts';
-import { lockCollection } from '../../collections/lock.ts';
-import { appendLocked, takeOut } from '../../collections/place.ts';
+import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { itemTables } from '../../collections/items.ts';
+import { lockItems } from '../../collections/lock.ts';
+import { appendFiles, appendLocked, countItems, takeOut } from '../../collections/place.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
 import {
   type Action,
@@ -16,24 +17,37 @@ import {
   unchanged,
 } from '../step.ts';
 
-/** The place of a post in the collection; nulls if it is not there. */
+type Kind = CollectionItem['kind'];
+
+/** The place of an item in the collection; nulls if it is not there. */
 interface PlaceRow extends ReadRow {
   position: number | null;
   added_by: number | null;
   added_at: string | null;
 }
 
-/** Acts on the places of posts that an editor of the collection can name. */
+/** The row of each kind, as rules name it, and those that an editor of the collection can name. */
+const kinds = {
+  post: { row: sql`p.id`, allowed: arrangedPosts },
+  asset: { row: sql`a.id`, allowed: filesShown },
+} as const;
+
+/** Acts on the places of items that an editor of the collection can name. */
 function placesIn(
+  kind: Kind,
   collectionId: string,
   judge: RowAction<PlaceRow>['judge'],
   write: RowAction<PlaceRow>['write'],
 ): RowAction<PlaceRow> {
+  const { table, id } = itemTables[kind];
   return {
-    subject: 'post',
-    columns: sql`cp.position, cp.added_by, cp.added_at`,
-    joins: sql`left join collection_posts cp on cp.post_id = p.id and cp.collection_id = ${collectionId}`,
-    allowed: arrangedPosts,
+    subject: kind,
+    columns: sql`placed.position, placed.added_by, placed.added_at`,
+    joins: sql`left join (select ${id} as item_id, position, added_by, added_at from ${table}
+      where collection_id = ${collectionId}) placed on placed.item_id = ${kinds[kind].row}`,
+    allowed: kinds[kind].allowed,
+    // A placeholder cannot be placed, as if it did not exist (COLLECTION-21).
+    notAllowed: notFound().message,
     judge,
     write,
     edited: null,
@@ -41,49 +55,70 @@ function placesIn(
   };
 }
 
-async function notifyOf({ tx, caller }: Step, id: string): Promise<void> {
-  await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+async function notifyOf({ tx, caller }: Step, kind: Kind, id: string): Promise<void> {
+  // Peers are not given the files of a collection.
+  if (kind === 'post')
+    await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
 }
 
-async function countPosts({ tx }: Step, id: string): Promise<number> {
-  const { rows } = await sql<{ size: number }>`select count(*) as size from collection_posts
-    where collection_id = ${id}`.execute(tx);
-  return rows[0]?.size ?? 0;
+async function appendEach(
+  step: Step,
+  kind: Kind,
+  id: string,
+  changed: readonly Changed<PlaceRow>[],
+): Promise<void> {
+  const { tx, caller } = step;
+  await notifyOf(step, kind, id);
+  const ids = changed.map(({ row }) => row.id);
+  if (kind === 'asset') await appendFiles(tx, caller, id, ids);
+  else for (const post of ids) await appendLocked(tx, caller, id, post);
 }
 
-/** Appends posts to a collection, as long as it has room. */
-export function addToCollection(collectionId: string): Action {
+/** Appends items to a collection in the order of the batch, as long as it has room. */
+export function addToCollection(kind: Kind, collectionId: string): Action {
   return async (step) => {
-    const { tx, caller } = step;
-    const { id } = await lockCollection(tx, caller, collectionId);
-    let room = mostPosts - (await countPosts(step, id));
+    const { tx, caller, items } = step;
+    const { id } = await lockItems(tx, caller, collectionId);
+    let room = mostItems - (await countItems(tx, id));
+    const turns = new Map(items.map((item) => [item.id, item.position]));
+    const turnOf = ({ row }: Changed<PlaceRow>) => turns.get(row.id) ?? 0;
     return changeRows(
       step,
       placesIn(
+        kind,
         id,
         ({ position }) => {
           if (position !== null) return unchanged;
-          if (room === 0) return refused(refuse('collection-full', { max: mostPosts }).message);
+          if (room === 0) return refused(refuse('collection-full', { max: mostItems }).message);
           room -= 1;
           return { outcome: 'changed', record: {} };
         },
-        async (changed) => {
-          await notifyOf(step, id);
-          for (const { row } of changed) await appendLocked(tx, caller, id, row.id);
-        },
+        (changed) =>
+          appendEach(
+            step,
+            kind,
+            id,
+            changed.toSorted((one, other) => turnOf(one) - turnOf(other)),
+          ),
       ),
     );
   };
 }
 
-/** Takes out the posts that changed, and notifies the collection's peers. */
-async function takeOutEach(step: Step, id: string, changed: readonly Changed<PlaceRow>[]): Promise<void> {
+/** Takes out the items that changed, and notifies the collection's peers. */
+async function takeOutEach(
+  step: Step,
+  kind: Kind,
+  id: string,
+  changed: readonly Changed<PlaceRow>[],
+): Promise<void> {
   await takeOut(
     step.tx,
     id,
+    kind,
     changed.map(({ row }) => row.id),
   );
-  await notifyOf(step, id);
+  await notifyOf(step, kind, id);
 }
 
 const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
@@ -92,47 +127,51 @@ const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
   added_at,
 });
 
-/** Takes posts out of a collection; `absent` is the outcome for a post that is not there. */
-function takingOut(collectionId: string, absent: Outcome): Action {
+/** Takes items out of a collection; `absent` is the outcome for one that is not there. */
+function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
   return async (step) => {
-    const { id } = await lockCollection(step.tx, step.caller, collectionId);
+    const { id } = await lockItems(step.tx, step.caller, collectionId);
     return changeRows(
       step,
       placesIn(
+        kind,
         id,
         (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(row) }),
-        (changed) => takeOutEach(step, id, changed),
+        (changed) => takeOutEach(step, kind, id, changed),
       ),
     );
   };
 }
 
-/** Takes posts out of a collection. */
-export const removeFromCollection = (collectionId: string): Action => takingOut(collectionId, unchanged);
+/** Takes items out of a collection. */
+export const removeFromCollection = (kind: Kind, collectionId: string): Action =>
+  takingOut(kind, collectionId, unchanged);
 
 /** Takes out what the batch has added. */
-export const undoAdd = (collectionId: string): Action => takingOut(collectionId, changedSince);
+export const undoAdd = (kind: Kind, collectionId: string): Action =>
+  takingOut(kind, collectionId, changedSince);
 
-/** Returns posts to the places from which the batch has taken them. */
-export function undoRemove(collectionId: string): Action {
+/** Returns items to the places from which the batch has taken them. */
+export function undoRemove(kind: Kind, collectionId: string): Action {
   return async (step) => {
     const { tx, caller } = step;
-    const { id } = await lockCollection(tx, caller, collectionId);
+    const { id } = await lockItems(tx, caller, collectionId);
+    const { table, id: column } = itemTables[kind];
     return changeRows(
       step,
       placesIn(
+        kind,
         id,
         ({ position }, record) =>
           position === null ? { outcome: 'changed', record: record ?? {} } : changedSince,
         async (changed) => {
-          await notifyOf(step, id);
-          for (const { row } of changed) await appendLocked(tx, caller, id, row.id);
-          const places = changed.map(({ row, record }) => ({ ...record, post_id: row.id }));
-          await sql`update collection_posts cp
+          await appendEach(step, kind, id, changed);
+          const places = changed.map(({ row, record }) => ({ ...record, item_id: row.id }));
+          await sql`update ${table} placed
             set position = r.position, added_by = r.added_by, added_at = r.added_at
             from jsonb_to_recordset(${JSON.stringify(places)}::jsonb)
-              as r (post_id uuid, position bigint, added_by bigint, added_at timestamptz)
-            where cp.collection_id = ${id} and cp.post_id = r.post_id`.execute(tx);
+              as r (item_id uuid, position bigint, added_by bigint, added_at timestamptz)
+            where placed.collection_id = ${id} and placed.${column} = r.item_id`.execute(tx);
         },
       ),
     );

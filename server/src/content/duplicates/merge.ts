@@ -1,0 +1,125 @@
+import type { SetBy } from '@vitrine/contract/field-values';
+import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { disclosedReference } from '../../access/field-values.ts';
+import { notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { moveToTrash } from '../assets/delete.ts';
+import { readPairs, refusalOfPair } from '../fields/values/pairs.ts';
+import { type Definition, definitionColumns } from '../fields/values/rules.ts';
+import { storeValue } from '../fields/values/store.ts';
+import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
+import { setByOf } from '../fields/values/write.ts';
+
+/** ASSET-19: the most tags of an asset. */
+const MOST_TAGS = 50;
+
+/** The asset that stays, and those that it replaces, in the order in which they give it what it lacks. */
+export interface Merge {
+  readonly keep: string;
+  readonly remove: readonly string[];
+}
+
+interface ValueRow extends ValueColumns, Definition {
+  set_by: SetBy;
+}
+
+/** Copies values of fields that the kept asset lacks and the caller may write. */
+async function addValues(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Promise<void> {
+  const subject = { kind: 'asset' as const, id: keep };
+  const { rows } = await sql<ValueRow>`
+    select distinct on (d.id) ${definitionColumns(subject)}, v.value_text, v.value_num, v.value_date, v.value_offset,
+      v.value_options, v.value_ref, v.set_by
+    from asset_field_values v join fields d on d.id = v.field_id join assets a on a.id = ${keep}
+    where v.asset_id = any(${[...remove]}::uuid[])
+      and not exists (select from asset_field_values k where k.asset_id = ${keep} and k.field_id = d.id)
+      and v.value_ref is distinct from ${keep}::uuid and ${disclosedReference(caller, sql`v.value_ref`)}
+    order by d.id, array_position(${[...remove]}::uuid[], v.asset_id)`.execute(tx);
+  const pairs = await readPairs(
+    tx,
+    caller,
+    rows.map(({ id }) => ({ assetId: keep, fieldId: id })),
+  );
+  const byField = new Map([...pairs.values()].map((pair) => [pair.field_id, pair]));
+  for (const row of rows) {
+    const pair = byField.get(row.id);
+    const value = storedIn(row);
+    if (pair === undefined || value === null || refusalOfPair(row, pair, false) !== null) continue;
+    await storeValue(tx, {
+      subject,
+      fieldId: row.id,
+      before: null,
+      after: value,
+      setBy: setByOf(caller),
+      userRef: caller.ref,
+    });
+  }
+}
+
+/** Fills in the title and the description, and adds tags as far as there is room. */
+async function addWords(tx: Tx, { keep, remove }: Merge): Promise<void> {
+  const first = (column: 'title' | 'description') => sql`coalesce(nullif(k.${sql.ref(column)}, ''), (
+    select a.${sql.ref(column)} from assets a where a.id = any(${[...remove]}::uuid[]) and a.${sql.ref(column)} <> ''
+    order by array_position(${[...remove]}::uuid[], a.id) limit 1), '')`;
+  await sql`update assets k set title = ${first('title')}, description = ${first('description')},
+    updated_at = ${nextUpdatedAt} where k.id = ${keep}`.execute(tx);
+  await sql`insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
+    select ${keep}, n.value, n.source, n.confidence, n.created_by_provider, n.created_by_model,
+      n.last + row_number() over (order by n.place, n.position, n.value)
+    from (select distinct on (t.value) t.*, array_position(${[...remove]}::uuid[], t.asset_id) as place,
+        (select coalesce(max(k.position), -1) from asset_tags k where k.asset_id = ${keep}) as last
+      from asset_tags t where t.asset_id = any(${[...remove]}::uuid[])
+      order by t.value, place) n
+    where not exists (select from asset_tags k where k.asset_id = ${keep} and k.value = n.value)
+    order by n.place, n.position, n.value
+    limit greatest(0, ${MOST_TAGS} - (select count(*) from asset_tags k where k.asset_id = ${keep}))`.execute(
+    tx,
+  );
+}
+
+/** Puts the kept asset into the posts of the others, in their place. Returns the ids of these posts. */
+async function replaceInPosts(tx: Tx, { keep, remove }: Merge): Promise<string[]> {
+  const gone = [...remove];
+  const { rows } = await sql<{ id: string }>`
+    select p.id from posts p where p.id in (
+        select m.post_id from post_members m where m.asset_id = any(${gone}::uuid[])
+        union all select t.id from posts t where t.cover_thumbnail_asset_id = any(${gone}::uuid[]))
+    order by p.id for no key update of p`.execute(tx);
+  const posts = rows.map(({ id }) => id);
+  if (posts.length === 0) return [];
+  await sql`insert into post_members (post_id, asset_id, sort_order)
+    select m.post_id, ${keep}, min(m.sort_order) from post_members m
+    where m.asset_id = any(${gone}::uuid[]) and m.post_id = any(${posts}::uuid[]) group by m.post_id
+    on conflict (post_id, asset_id) do nothing`.execute(tx);
+  await sql`delete from post_members where asset_id = any(${gone}::uuid[]) and post_id = any(${posts}::uuid[])`.execute(
+    tx,
+  );
+  // A standalone thumbnail must not be a member.
+  await sql`update posts p set updated_at = ${nextUpdatedAt},
+      cover_asset_id = case when p.cover_asset_id = any(${gone}::uuid[]) then ${keep}::uuid else p.cover_asset_id end,
+      cover_focal_asset_id = case when p.cover_focal_asset_id = any(${gone}::uuid[]) then ${keep}::uuid
+        else p.cover_focal_asset_id end,
+      cover_thumbnail_asset_id = case
+        when exists (select from post_members m where m.post_id = p.id and m.asset_id = ${keep})
+          then nullif(case when p.cover_thumbnail_asset_id = any(${gone}::uuid[]) then ${keep}::uuid
+            else p.cover_thumbnail_asset_id end, ${keep}::uuid)
+        when p.cover_thumbnail_asset_id = any(${gone}::uuid[]) then ${keep}::uuid
+        else p.cover_thumbnail_asset_id end
+    where p.id = any(${posts}::uuid[])`.execute(tx);
+  return posts;
+}
+
+/**
+ * Merges assets in the caller's transaction, who holds their locks (DUPLICATE-4). What the kept asset has stays; what it
+ * lacks is added.
+ */
+export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promise<void> {
+  const { keep, remove } = merge;
+  await addValues(tx, caller, merge);
+  await addWords(tx, merge);
+  const posts = await replaceInPosts(tx, merge);
+  await moveToTrash(tx, caller, remove, `merged into ${keep}`);
+  await notifyPeersOfEach(tx, 'post', posts, caller.ref);
+  await notifyPeersOfEach(tx, 'asset', [keep, ...remove], caller.ref);
+}
