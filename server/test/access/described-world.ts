@@ -239,6 +239,6 @@ export async function openAbout(encoder: string): Promise<About> {
     await change(admin.visitor, id, { status: 'archived' });
   for (const { id } of [deprecated, onceOnCard]) await change(admin.visitor, id, { status: 'deprecated' });
   await setSwitches(matrix, usual);
-  await sql`analyze`.execute(library.deps.db);
+  await sql`vacuum analyze`.execute(library.deps.db);
   return about;
 }

@@ -432,7 +432,7 @@ export async function makeWorld(library: Library): Promise<World> {
   await insertPosts(inserting, posts);
   await insertThreads(inserting, posts);
   await insertCollections(inserting, collections);
-  await sql`analyze`.execute(db);
+  await sql`vacuum analyze`.execute(db);
   const callers = await callersOf(library, people);
   return { library, ...cells, callers, teamIds, refs, refOf, hash: hashes.all };
 }

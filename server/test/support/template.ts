@@ -26,6 +26,8 @@ const usual = {
   // Planning takes most of the database's time in tests, which run each statement a few times per connection.
   plan_cache_mode: 'force_generic_plan',
   max_connections: '200',
+  // Without autovacuum nothing else would empty the pending lists of GIN indexes, which every search reads whole.
+  gin_pending_list_limit: '64kB',
 };
 
 const TEMPLATE = `vitrine_template_${process.pid}`;
