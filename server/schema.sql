@@ -628,7 +628,8 @@ AS $function$
 declare
   -- Of the row as it is now: another trigger of the same statement may have changed it since.
   shown_to text := (
-    select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure)
+    select member_audience(a.deleted_at, a.status, shown_status(a.processing_status, a.interim_hash),
+      a.sensitivity, a.exposure)
     from assets a where a.id = new.id);
 begin
   if shown_to is null then
@@ -655,12 +656,21 @@ begin
   select n.post_id, n.asset_id, p.posted_at, x.audience
   from new_rows n join posts p on p.id = n.post_id join assets a on a.id = n.asset_id
     cross join lateral (
-      select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure) as audience) x
+      select member_audience(a.deleted_at, a.status, shown_status(a.processing_status, a.interim_hash),
+        a.sensitivity, a.exposure) as audience) x
   where x.audience is not null
   on conflict (post_id, asset_id) do update set posted_at = excluded.posted_at, audience = excluded.audience
     where (s.posted_at, s.audience) is distinct from (excluded.posted_at, excluded.audience);
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.shown_status(processing_status text, interim_hash text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when interim_hash is null then processing_status else 'ready' end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.time_asset_document()
@@ -1244,6 +1254,25 @@ create table asset_types (
   constraint asset_types_pkey PRIMARY KEY (ref)
 );
 
+create table asset_versions (
+  asset_id uuid not null,
+  number integer not null,
+  file_hash text not null,
+  file_name text not null,
+  note text not null default ''::text,
+  had_subtitles boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  created_by_user_ref bigint,
+  constraint asset_versions_pkey PRIMARY KEY (asset_id, number),
+  constraint asset_versions_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_versions_created_by_user_ref_fkey FOREIGN KEY (created_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint asset_versions_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
+  constraint asset_versions_note_check CHECK ((char_length(note) <= 2000)),
+  constraint asset_versions_number_check CHECK ((number >= 1))
+);
+CREATE INDEX asset_versions_creator ON public.asset_versions USING btree (created_by_user_ref) WHERE (created_by_user_ref IS NOT NULL);
+CREATE INDEX asset_versions_file ON public.asset_versions USING btree (file_hash);
+
 create table assets (
   id uuid not null default gen_random_uuid(),
   owner_user_ref bigint,
@@ -1269,14 +1298,17 @@ create table assets (
   exposure text not null default 'none'::text,
   origin_peer_id uuid,
   visible_until timestamp(3) with time zone,
+  interim_hash text,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
+  constraint assets_interim_hash_fkey FOREIGN KEY (interim_hash) REFERENCES files(hash),
   constraint assets_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint assets_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
   constraint assets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
   constraint assets_ai_provenance_check CHECK ((ai_provenance = ANY (ARRAY['none'::text, 'assisted'::text, 'generated'::text]))),
   constraint assets_exposure_check CHECK ((exposure = ANY (ARRAY['none'::text, 'narrow'::text, 'org-only'::text, 'public'::text]))),
+  constraint assets_interim CHECK (((interim_hash IS NULL) OR (processing_status = 'pending'::text))),
   constraint assets_processing_status_check CHECK ((processing_status = ANY (ARRAY['pending'::text, 'ready'::text, 'failed'::text]))),
   constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
@@ -1300,10 +1332,10 @@ CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, 
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
 CREATE TRIGGER assets_directions BEFORE INSERT OR UPDATE OF title, file_name ON public.assets FOR EACH ROW WHEN (((new.title || new.file_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_asset();
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_asset_documents();
-CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type ON public.assets FOR EACH ROW WHEN ((((((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description)) OR (new.file_name IS DISTINCT FROM old.file_name)) OR (new.mature IS DISTINCT FROM old.mature)) OR (new.asset_type IS DISTINCT FROM old.asset_type))) EXECUTE FUNCTION write_asset_document();
+CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type, file_hash ON public.assets FOR EACH ROW WHEN (((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description) OR (new.file_name IS DISTINCT FROM old.file_name) OR (new.mature IS DISTINCT FROM old.mature) OR (new.asset_type IS DISTINCT FROM old.asset_type) OR (new.file_hash IS DISTINCT FROM old.file_hash))) EXECUTE FUNCTION write_asset_document();
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
 CREATE TRIGGER assets_expose AFTER UPDATE OF owner_user_ref, team_id ON public.assets FOR EACH ROW WHEN (((new.owner_user_ref IS DISTINCT FROM old.owner_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id))) EXECUTE FUNCTION refresh_exposure_of_asset();
-CREATE TRIGGER assets_show_members AFTER UPDATE OF deleted_at, status, processing_status, sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((member_audience(new.deleted_at, new.status, new.processing_status, new.sensitivity, new.exposure) IS DISTINCT FROM member_audience(old.deleted_at, old.status, old.processing_status, old.sensitivity, old.exposure))) EXECUTE FUNCTION show_members_of_asset();
+CREATE TRIGGER assets_show_members AFTER UPDATE OF deleted_at, status, processing_status, interim_hash, sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((member_audience(new.deleted_at, new.status, shown_status(new.processing_status, new.interim_hash), new.sensitivity, new.exposure) IS DISTINCT FROM member_audience(old.deleted_at, old.status, shown_status(old.processing_status, old.interim_hash), old.sensitivity, old.exposure))) EXECUTE FUNCTION show_members_of_asset();
 CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((((new.sensitivity = 'public'::text) OR ((new.sensitivity = 'posts'::text) AND (new.exposure = 'public'::text))) AND (NOT ((old.sensitivity = 'public'::text) OR ((old.sensitivity = 'posts'::text) AND (old.exposure = 'public'::text)))))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (
@@ -2557,6 +2589,7 @@ create table share_links (
   token_sealed bytea,
   view_count bigint not null default 0,
   download_count bigint not null default 0,
+  version integer,
   constraint share_links_token_hash_key UNIQUE (token_hash),
   constraint share_links_pkey PRIMARY KEY (id),
   constraint share_links_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
@@ -2566,6 +2599,8 @@ create table share_links (
   constraint share_links_label_check CHECK ((char_length(label) <= 200)),
   constraint share_links_one_target CHECK ((num_nonnulls(post_id, asset_id, collection_id) = 1)),
   constraint share_links_token_hash_check CHECK ((octet_length(token_hash) = 32)),
+  constraint share_links_version_check CHECK ((version >= 1)),
+  constraint share_links_version_of_asset CHECK (((version IS NULL) OR (asset_id IS NOT NULL))),
   constraint share_links_watermark_check CHECK (((char_length(watermark) >= 1) AND (char_length(watermark) <= 200)))
 );
 CREATE INDEX share_links_asset ON public.share_links USING btree (asset_id, created_at DESC, id DESC) WHERE (asset_id IS NOT NULL);

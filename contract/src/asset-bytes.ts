@@ -2,11 +2,13 @@ import { Type } from 'typebox';
 import { StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { closed, Uuid } from './values.ts';
+import { versionQuery } from './versions.ts';
 
 const idParams = closed({ id: Uuid });
 
 /** `v` makes the address of immutable bytes unique. The server ignores it. */
-const bytesQuery = Type.Object({ v: Type.Optional(Type.String()), download: Type.Optional(Type.Boolean()) });
+const bytesQuery = { v: Type.Optional(Type.String()), download: Type.Optional(Type.Boolean()) };
+const versionedBytesQuery = Type.Object({ ...bytesQuery, ...versionQuery });
 
 export const getAssetFile = operation({
   id: 'getAssetFile',
@@ -15,14 +17,14 @@ export const getAssetFile = operation({
   tag: 'Assets',
   summary: 'Get the original file',
   description:
-    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
+    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers. With `version`, returns an earlier version to callers who may edit the asset. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
   sessionCookie: 'never',
   serves: 'original',
   params: idParams,
-  query: bytesQuery,
+  query: versionedBytesQuery,
   responses: {
     200: bytes('application/octet-stream'),
     206: bytes('application/octet-stream'),
@@ -39,14 +41,14 @@ export const getAssetVariant = operation({
   tag: 'Assets',
   summary: 'Get a rendition',
   description:
-    'Returns a size of the preview ladder or another rendition that `GET /assets/{id}/media` lists. Returns 404 until processing has made it, and to callers who may not get the bytes.',
+    'Returns a size of the preview ladder or another rendition that `GET /assets/{id}/media` lists. Returns 404 until processing has made it, and to callers who may not get the bytes. With `version`, returns a rendition of an earlier version to callers who may edit the asset.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
   sessionCookie: 'never',
   serves: 'rendition',
   params: closed({ id: Uuid, key: Type.String({ minLength: 1, maxLength: 100 }) }),
-  query: bytesQuery,
+  query: versionedBytesQuery,
   responses: { 200: bytes('image/webp'), 206: bytes('image/webp'), 304: noContent },
   errors: ['not-found', 'range-not-satisfiable'],
 });
@@ -65,7 +67,7 @@ export const getAssetStream = operation({
   sessionCookie: 'never',
   serves: 'stream',
   params: closed({ id: Uuid, name: StreamName }),
-  query: bytesQuery,
+  query: Type.Object(bytesQuery),
   responses: {
     200: bytes('application/vnd.apple.mpegurl'),
     206: bytes('application/vnd.apple.mpegurl'),

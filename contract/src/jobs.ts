@@ -43,6 +43,7 @@ export const jobNames = [
   'publish-post',
   'fingerprint',
   'fill-fingerprints',
+  'trim-versions',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
+import { VersionNumber } from './versions.ts';
 
 /** Links that show one post, asset or collection to anyone who has the address (LINK-1). */
 
@@ -23,6 +24,8 @@ const record = {
   allow_download: Type.Boolean(),
   /** The text drawn onto pictures, or null for none. */
   watermark: nullable(Type.String()),
+  /** The version that a link to an asset shows; absent if it shows the current one. */
+  version: Type.Optional(VersionNumber),
   opened_count: Count,
   last_opened_at: nullable(Timestamp),
   /** How often files of the link were opened in the viewer. */
@@ -60,6 +63,8 @@ export const ShareLinkCreate = closed({
   password: Type.Optional(nullable(Password)),
   allow_download: Type.Optional(nullable(Type.Boolean())),
   watermark: Type.Optional(nullable(Watermark)),
+  /** For links to assets: always show this version instead of the current one. */
+  version: Type.Optional(nullable(VersionNumber)),
 });
 export type ShareLinkCreate = Static<typeof ShareLinkCreate>;
 
@@ -103,6 +108,7 @@ export const createPostLink = operation({
     'not-owner',
     'time-in-the-past',
     'too-many-links',
+    'version-of-asset-only',
   ],
 });
 
@@ -129,7 +135,7 @@ export const createAssetLink = operation({
   tag: 'Links',
   summary: 'Create a link to an asset',
   description:
-    'Creates a link and returns its address for the owner and `assets.admin`. Assets of any sensitivity can be linked. Returns 409 for a mature asset and when the asset already has 100 active links.',
+    'Creates a link and returns its address for the owner and `assets.admin`. Assets of any sensitivity can be linked. With `version`, the link always shows that version. Returns 409 for a mature asset and when the asset already has 100 active links.',
   door: 'signedIn',
   scope: 'assets.write',
   params: target,
@@ -144,6 +150,7 @@ export const createAssetLink = operation({
     'not-owner',
     'time-in-the-past',
     'too-many-links',
+    'version-not-found',
   ],
 });
 
@@ -185,6 +192,7 @@ export const createCollectionLink = operation({
     'not-owner',
     'time-in-the-past',
     'too-many-links',
+    'version-of-asset-only',
   ],
 });
 
@@ -198,6 +206,8 @@ export const ShareLinkUpdate = closed({
   allow_download: Type.Optional(nullable(Type.Boolean())),
   watermark: Type.Optional(nullable(Watermark)),
   clear_watermark: Removal,
+  version: Type.Optional(nullable(VersionNumber)),
+  clear_version: Removal,
 });
 export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
 
@@ -218,7 +228,14 @@ export const updateLink = operation({
   example: { label: 'For Jonas', clear_expires_at: true },
   body: ShareLinkUpdate,
   responses: { 200: ShareLink },
-  errors: ['exclusive-properties', 'link-revoked', 'not-found', 'time-in-the-past'],
+  errors: [
+    'exclusive-properties',
+    'link-revoked',
+    'not-found',
+    'time-in-the-past',
+    'version-not-found',
+    'version-of-asset-only',
+  ],
 });
 
 export const revokeLink = operation({

@@ -49,6 +49,7 @@ import * as twoFactor from './two-factor.ts';
 import * as uploads from './uploads.ts';
 import * as users from './users.ts';
 import * as values from './values.ts';
+import * as versions from './versions.ts';
 import * as visualSearch from './visual-search.ts';
 import * as vocabulary from './vocabulary.ts';
 import * as whiteboards from './whiteboards.ts';
@@ -109,6 +110,7 @@ export const modules = [
   uploads,
   users,
   values,
+  versions,
   visualSearch,
   vocabulary,
   whiteboards,

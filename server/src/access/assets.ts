@@ -20,7 +20,13 @@ export const openToVisitors: Predicate = sql`(a.sensitivity = 'public' or (a.sen
 
 /** ASSET-2 `anonymously_visible`: whether anonymous callers are given the asset. Does not depend on the caller. */
 export const anonymouslyVisible: Predicate = sql`(a.deleted_at is null and a.status = 'active'
-  and ${openToVisitors} and a.processing_status = 'ready' and ${lasting('a')})`;
+  and ${openToVisitors} and (a.processing_status = 'ready' or a.interim_hash is not null) and ${lasting('a')})`;
+
+/**
+ * The hash of the file whose renditions are shown for an asset `a`: while a new version is being prepared, those of the
+ * version before (VERSION-6).
+ */
+export const renderedHash = sql<string>`coalesce(a.interim_hash, a.file_hash)`;
 
 /** Live assets that this account owns, without the rights of administrators. */
 export function ownAssets(ownerRef: number): Predicate {
@@ -209,6 +215,14 @@ export function editableAssets(caller: Caller): Predicate {
   // Mirrored content is changed only at its origin.
   if (administers(caller)) return sql`(a.deleted_at is null and a.origin_peer_id is null)`;
   return sql`(a.deleted_at is null and (a.owner_user_ref = ${caller.ref}${orInTeamsWith(caller, 'assets.admin')}))`;
+}
+
+/**
+ * Assets whose versions the caller may see, add, restore and delete: those they may edit. For everyone else, an asset
+ * has only its present file (VERSION-3).
+ */
+export function versionedAssets(caller: Caller): Predicate {
+  return editableAssets(caller);
 }
 
 /**

@@ -27,7 +27,29 @@ export interface LinkVisitor {
   readonly allowDownload: boolean;
   /** The watermark text for every picture; null sends pictures unchanged. */
   readonly watermark: string | null;
+  /** The version of its asset that it shows; null for the current one (VERSION-9). */
+  readonly version: number | null;
 }
+
+/** A link that is neither revoked nor expired. */
+export const liveLink: Predicate = sql`(l.revoked_at is null and ${unexpired('l')})`;
+
+/**
+ * The version `v` of an asset `a` that the visitor is shown, in a lateral join with the columns `number`, `file_hash`
+ * and `file_name`.
+ */
+export function linkedVersion({ version }: LinkVisitor): RawBuilder<unknown> {
+  return version === null
+    ? sql`lateral (select null::integer as number, a.file_hash, a.file_name) v`
+    : sql`lateral (select r.number, r.file_hash, r.file_name from asset_versions r
+        where r.asset_id = a.id and r.number = ${version}) v`;
+}
+
+/**
+ * Whether the subtitles of an asset `a` belong to the version `v` that the visitor is shown: those of the current version
+ * may have words that an earlier one has not.
+ */
+export const subtitlesOfVersion: Predicate = sql`(v.file_hash = a.file_hash)`;
 
 /** Whether originals are served. A watermark would be pointless beside them. */
 export function mayDownloadOriginals({ allowDownload, watermark }: LinkVisitor): boolean {
@@ -54,12 +76,19 @@ export function mayDownload({ allowDownload }: LinkVisitor): boolean {
 
 /**
  * Whether a link to this target works with the current rights of its `creator`: the target is live and they may still
- * edit it. Refers to the target's row by its alias.
+ * edit it, and it has the `version` that the link shows. Refers to the target's row by its alias.
  */
-export function liveTarget(kind: TargetKind, creator: SignedIn): Predicate {
+export function liveTarget(kind: TargetKind, creator: SignedIn, version: number | null): Predicate {
   if (kind === 'post') return sql`(${publishedPost} and ${editablePosts(creator)})`;
-  if (kind === 'asset') return sql`(not a.mature and ${intact} and ${editableAssets(creator)})`;
+  if (kind === 'asset')
+    return sql`(not a.mature and ${intact} and ${editableAssets(creator)} and ${hasVersion(version)})`;
   return sql`(${unexpired('c')} and ${editableCollections(creator)})`;
+}
+
+/** The asset still has the version that a link shows. */
+function hasVersion(version: number | null): Predicate {
+  if (version === null) return sql`true`;
+  return sql`exists (select from asset_versions v where v.asset_id = a.id and v.number = ${version})`;
 }
 
 /** Posts of a collection `c` that its links show: published, and either by its owner or public. */

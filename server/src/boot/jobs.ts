@@ -12,6 +12,7 @@ import { publishPostJob } from '../content/posts/jobs/publish.ts';
 import { rewriteDocumentsJob } from '../content/search-index/jobs/rewrite.ts';
 import { rewriteTagsJob } from '../content/tags/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from '../content/trash/jobs/purge.ts';
+import { trimVersionsJob } from '../content/versions/keep.ts';
 import { encodeJob, fillVectorsJob } from '../content/visual/jobs/encode.ts';
 import { ConfigError } from '../core/config.ts';
 import type { Deps } from '../core/deps.ts';
@@ -71,6 +72,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'rewrite-fields': rewriteFieldsJob(deps),
     'run-batch': runBatchJob(deps),
     'publish-post': publishPostJob(deps),
+    'trim-versions': trimVersionsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

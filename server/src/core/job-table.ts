@@ -24,6 +24,8 @@ export interface Jobs {
   purge: Record<string, never>;
   /** Removes these bytes if no asset refers to them. */
   'release-bytes': { hash: string };
+  /** Removes versions beyond the number that assets keep. */
+  'trim-versions': Record<string, never>;
   /** Removes the bytes of a logo that left the history. */
   'release-logo': { hash: string };
   /** Gives accounts and tags of earlier versions the key by which they are found. */
@@ -52,8 +54,9 @@ export interface Jobs {
   'forget-notifications': Record<string, never>;
   /** Counts what the library holds. */
   'count-storage': Record<string, never>;
-  /** Fills wired fields from the metadata of these bytes: of one asset, or of every asset that has them. */
-  extract: { hash: string; asset: string | null };
+  /** Fills wired fields from the metadata of these bytes: of one asset, or of every asset that has them.
+   * `renews`: replaces what was read from an earlier version of the asset. */
+  extract: { hash: string; asset: string | null; renews?: true };
   /** Runs the next step of a pass over the stored files. */
   'extract-stored': { run: string };
   /** Sends the pending changes of a peer in order. */

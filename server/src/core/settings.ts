@@ -31,6 +31,7 @@ type SettingKey =
   | 'mail'
   | 'quota_person_bytes'
   | 'quota_install_bytes'
+  | 'versions_kept'
   | 'storage_count'
   | 'last_backup'
   | 'buckets'

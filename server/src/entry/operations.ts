@@ -84,6 +84,11 @@ import * as uploadsCopies from '../content/uploads/copies.ts';
 import * as uploadsCreateAsset from '../content/uploads/create-asset.ts';
 import * as uploadsList from '../content/uploads/list.ts';
 import * as uploadsTus from '../content/uploads/tus.ts';
+import * as versionsAdd from '../content/versions/add.ts';
+import * as versionsDelete from '../content/versions/delete.ts';
+import * as versionsKeep from '../content/versions/keep.ts';
+import * as versionsRestore from '../content/versions/restore.ts';
+import * as versionsShow from '../content/versions/show.ts';
 import * as visualSearch from '../content/visual/search.ts';
 import * as whiteboards from '../content/whiteboards.ts';
 import type { BoundOperation } from '../core/handle.ts';
@@ -232,6 +237,11 @@ const modules = [
   uploadsCreateAsset,
   uploadsList,
   uploadsTus,
+  versionsAdd,
+  versionsDelete,
+  versionsKeep,
+  versionsRestore,
+  versionsShow,
   visualSearch,
   whiteboards,
   activitypubAccount,

@@ -4,7 +4,7 @@ import { openDeps } from '../../src/boot/service.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { define, store } from '../fields/values/fields.ts';
 import { mp4, stopTagging } from '../media/tagged-files.ts';
-import { openLibrary, upload } from '../support/library.ts';
+import { formOf, openLibrary, upload } from '../support/library.ts';
 import { bearer } from '../support/people.ts';
 import { shownValue, tagged, wire } from './files.ts';
 
@@ -100,6 +100,43 @@ describe('a job', () => {
     expect(await admin.ok('getAsset', { params: { id: named.id } })).toMatchObject({ title: 'Mine' });
     expect(await readAt(asset.file_hash)).toEqual(before);
     await unwire(title, description, ...Object.values(ids), ...unfilled);
+  });
+
+  // EXTRACT-17
+  test('replaces what was read from the previous version of an asset, and nothing else', async () => {
+    const ids = {
+      headline: await wire(library, admin, 'text', { source: 'title' }),
+      story: await wire(library, admin, 'longtext', { source: 'description', mode: 'append' }),
+      iso: await wire(library, admin, 'number', { source: 'iso' }),
+      city: await wire(library, admin, 'text', { source: 'city' }),
+      lens: await wire(library, admin, 'text', { source: 'lens' }),
+    };
+    const one = {
+      'XMP-dc:Title': 'Ebb',
+      'IPTC:Caption-Abstract': 'First',
+      'EXIF:ISO': '100',
+      'XMP-photoshop:City': 'Bergen',
+    };
+    const other = {
+      'XMP-dc:Title': 'Flow',
+      'IPTC:Caption-Abstract': 'Second',
+      'EXIF:ISO': '200',
+      'EXIF:LensModel': '50 mm',
+    };
+    const asset = await upload(mara, await tagged(one));
+    await library.runJobs();
+    const field = (field_id: string) => ({ params: { id: asset.id, field_id } });
+    await mara.ok('setAssetFieldValue', { ...field(ids.headline), body: { value_text: 'Mine' } });
+    await mara.ok('addAssetVersion', { params: { id: asset.id }, body: formOf(await tagged(other)) });
+    await library.runJobs();
+    const { items } = await mara.ok('listAssetFieldValues', { params: { id: asset.id } });
+    const of = (id: string) => items.find(({ field_id }) => field_id === id);
+    expect(of(ids.headline)).toMatchObject({ value_text: 'Mine', set_by: 'manual' });
+    expect(of(ids.story)).toMatchObject({ value_text: 'Second', set_by: 'iptc' });
+    expect(of(ids.iso)).toMatchObject({ value_num: 200, set_by: 'exif' });
+    expect(of(ids.lens)).toMatchObject({ value_text: '50 mm' });
+    expect(of(ids.city)).toMatchObject({ value_text: 'Bergen' });
+    await unwire(...Object.values(ids));
   });
 
   // EXTRACT-5

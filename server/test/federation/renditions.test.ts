@@ -9,7 +9,8 @@ import { getBytes } from '../../src/exchange/federation/outbound.ts';
 import type { OutboxRow } from '../../src/exchange/federation/outbox-row.ts';
 import { casUri, parseCasUri } from '../../src/exchange/federation/protocol/addresses.ts';
 import { renderChange } from '../../src/exchange/federation/render.ts';
-import { publish, upload } from '../support/library.ts';
+import { requestAs } from '../support/client.ts';
+import { formOf, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
 import {
   envelopeOf,
@@ -271,4 +272,22 @@ test('a rendition that is made again while it is hashed gets the hash of its new
   };
   await hashRenditionsOf({ db, storage: replacing }, change);
   expect((await renditionsOf(harbour, id)).col?.sha256).toBe(sha256(fresh));
+});
+
+// VERSION-11
+test('a new version of a shared file reaches the mirror as an update, and earlier versions never do', async () => {
+  const { id, hash } = await picture('Replaced');
+  await settle(harbour, studio);
+  const mirror = await memberOf(bob, 'Replaced');
+  const next = await jpeg(320, 240, { seed: 1000 });
+  await alice.ok('addAssetVersion', { params: { id }, body: formOf(next) });
+  await harbour.runJobs();
+  await settle(harbour, studio);
+  expect(await memberOf(bob, 'Replaced')).toBe(mirror);
+  const shown = await bob.ok('getAsset', { params: { id: mirror } });
+  expect(shown).toMatchObject({ processing_status: 'ready', pixel_width: 320, preview_available: true });
+  const file = await requestAs(bob, studio, `/assets/${mirror}/file`);
+  expect(sha256(await file.bytes())).toBe(sha256(next));
+  expect(await reasonOf(fetched(`${hash}/bytes`))).toBe('unshared_object');
+  expect((await bob.refused('listAssetVersions', { params: { id: mirror } })).status).toBe(404);
 });

@@ -292,10 +292,10 @@ describe('scopes at every operation', () => {
       renewLink restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
       updateCollection updateLink updatePost`,
       'assets.write': `
-      appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
-      deleteAsset deleteAssetPeer deleteAssetShare deleteSubtitles deleteUpload importAssets putAssetPeer
-      putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset setAssetFieldValue setAssetPoster
-      setAssetState undoBatch updateAsset`,
+      addAssetVersion appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
+      deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteSubtitles deleteUpload importAssets putAssetPeer
+      putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
+      setAssetPoster setAssetState undoBatch updateAsset`,
       'comments.write': `
       createComment deleteComment likeComment unlikeComment updateComment`,
       'fields.admin': `

@@ -213,10 +213,10 @@ const gated = {
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getActivityPub getAdminTexts getAuditRetention getDoctor getFederation
     getMailSettings getMatureContent getPeer getPreviewSettings getPublicMode getQuotas getSearchSettings getSite
-    getStorage getTrashRetention listFederationRejections listPeerQueue listPeers previewPublicMode`,
+    getStorage getTrashRetention getVersionSettings listFederationRejections listPeerQueue listPeers previewPublicMode`,
   'system.config.write': `acceptPeer addPeer deleteJob disablePeer pausePreviewRendering removePeer retryFailedJobs
     retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention setMatureContent setPreviewSettings
-    setPublicMode setQuotas setTexts setTrashRetention updateActivityPub updateFederation updateMailSettings
+    setPublicMode setQuotas setTexts setTrashRetention setVersionSettings updateActivityPub updateFederation updateMailSettings
     updatePeer updateSearchSettings updateSite`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',

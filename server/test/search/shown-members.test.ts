@@ -56,7 +56,8 @@ async function wrongRows(): Promise<unknown[]> {
   const { rows } = await sql`with due as (
       select m.post_id, m.asset_id, p.posted_at, x.audience
       from post_members m join posts p on p.id = m.post_id join assets a on a.id = m.asset_id cross join lateral (
-        select member_audience(a.deleted_at, a.status, a.processing_status, a.sensitivity, a.exposure) as audience) x
+        select member_audience(a.deleted_at, a.status, shown_status(a.processing_status, a.interim_hash),
+          a.sensitivity, a.exposure) as audience) x
       where x.audience is not null),
     kept as (select post_id, asset_id, posted_at, audience from shown_members)
     (select 'missing' as what, d.* from (select * from due except select * from kept) d)

@@ -1,7 +1,7 @@
 import { getAssetFile, getAssetStream, getAssetVariant } from '@vitrine/contract/asset-bytes';
 import { isServedWhole } from '@vitrine/contract/renditions';
 import type { Caller } from '../../access/caller.ts';
-import type { Deps } from '../../core/deps.ts';
+import type { Deps, RequestedBytes, ServedRow } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
 import { hasCurrent, isSameForRange } from '../../platform/http/etag.ts';
@@ -10,7 +10,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
-import { streamKey } from './served.ts';
+import { findServedVersion, streamKey } from './served.ts';
 
 /**
  * Whether a browser shows this type without executing content: pictures except SVG, audio and video. Peers name types too,
@@ -116,9 +116,19 @@ export async function notFoundIfRemoved<T>(sent: Promise<T>, find: () => Promise
   }
 }
 
+/** Returns what the caller may get: of the asset as it is, or of one of its versions. */
+function findBytes(
+  { db, served }: Pick<Deps, 'db' | 'served'>,
+  caller: Caller,
+  { version, ...wanted }: RequestedBytes & { version: number | undefined },
+): Promise<ServedRow | null> {
+  if (version === undefined) return served.find(caller, wanted);
+  return findServedVersion(db, caller, { ...wanted, version });
+}
+
 /** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
 export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
-  const find = () => deps.served.find(caller, { id: params.id, key: null });
+  const find = () => findBytes(deps, caller, { id: params.id, key: null, version: query.version });
   const row = await find();
   if (row === null) throw notFound();
   const inline = isInert(row.mime) && query.download !== true;
@@ -149,13 +159,18 @@ interface WantedRendition {
   caller: Caller;
   id: string;
   key: string;
-  /** The version of the bytes in the address. */
-  version: string | undefined;
+  /** The hash of the bytes in the address. */
+  hash: string | undefined;
+  version: number | undefined;
 }
 
 /** Sends a rendition, under the content rule; no access and no rendition are the same 404 (FILE-3). */
-async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, version }: WantedRendition) {
-  const find = () => deps.served.find(caller, { id, key });
+async function sendRendition(
+  deps: Deps,
+  http: HttpFacts,
+  { caller, id, key, hash, version }: WantedRendition,
+) {
+  const find = () => findBytes(deps, caller, { id, key, version });
   const row = await find();
   if (row === null || row.rendition === null || !isServedWhole(key)) throw notFound();
   const sent = send(deps, http, {
@@ -165,7 +180,7 @@ async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, ver
     // Its object has another name in every ladder.
     etag: `"${row.file_hash}-${key}-${row.rendition.object.split('/').at(-1) ?? ''}"`,
     // The owner of a video may choose another poster.
-    immutable: version === row.file_hash && kindOf(row.mime) !== 'video',
+    immutable: hash === row.file_hash && kindOf(row.mime) !== 'video',
     headers: {
       'content-security-policy': sandboxPolicy,
       // Other sites may embed public renditions (oEmbed); browsers send no session there.
@@ -177,10 +192,22 @@ async function sendRendition(deps: Deps, http: HttpFacts, { caller, id, key, ver
 
 /** Sends a rendition by its key. */
 export const variant = handle(getAssetVariant, async (deps, { caller, params, query, http }) =>
-  sendRendition(deps, http, { caller, id: params.id, key: params.key, version: query.v }),
+  sendRendition(deps, http, {
+    caller,
+    id: params.id,
+    key: params.key,
+    hash: query.v,
+    version: query.version,
+  }),
 );
 
 /** Sends a file of a video's streams, under the path by which playlists reference it. */
 export const stream = handle(getAssetStream, async (deps, { caller, params, query, http }) =>
-  sendRendition(deps, http, { caller, id: params.id, key: streamKey(params.name), version: query.v }),
+  sendRendition(deps, http, {
+    caller,
+    id: params.id,
+    key: streamKey(params.name),
+    hash: query.v,
+    version: undefined,
+  }),
 );

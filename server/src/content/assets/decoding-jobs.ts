@@ -142,16 +142,22 @@ export async function enqueueBackfill(tx: Tx, works: readonly StoredWork[]): Pro
 
 /**
  * Enqueues filling fields from a file: for a new asset, or with `asset` null for every asset with the file, which is
- * then read again. `ownerRef` is the requester, null for a repair.
+ * then read again. `ownerRef` is the requester, null for a repair. `renews`: the asset has a new version, so what was
+ * read from the previous one is replaced.
  */
 export async function enqueueExtract(
   tx: Tx,
-  { hash, asset, ownerRef }: { hash: string; asset: string | null; ownerRef: number | null },
+  {
+    hash,
+    asset,
+    ownerRef,
+    renews,
+  }: { hash: string; asset: string | null; ownerRef: number | null; renews?: true },
 ): Promise<void> {
   const options = {
     key: asset === null ? `extract-again:${hash}` : `extract:${asset}`,
     priority: await countWaiting(tx, ownerRef),
     flags: turnFlags('metadata', ownerRef === null ? NO_OWNER : String(ownerRef)),
   };
-  await enqueue(tx, 'extract', { hash, asset }, options);
+  await enqueue(tx, 'extract', { hash, asset, ...(renews === undefined ? {} : { renews }) }, options);
 }

@@ -66,8 +66,8 @@ export async function storeFile(tx: Tx, storage: Storage, received: Received): P
     .execute();
 }
 
-/** Gives a new asset the subtitles inside its bytes, which another asset of the same bytes has (SUBTITLE-9). */
-async function copyEmbedded(tx: Tx, id: string, hash: string): Promise<void> {
+/** Gives an asset the subtitles inside its bytes, which another asset of the same bytes has (SUBTITLE-9). */
+export async function copyEmbedded(tx: Tx, id: string, hash: string): Promise<void> {
   const embedded = sql`from subtitles s join assets a on a.id = s.asset_id
     where a.file_hash = ${hash} and a.id <> ${id} and s.embedded`;
   const { rows } = await sql<{
@@ -79,7 +79,9 @@ async function copyEmbedded(tx: Tx, id: string, hash: string): Promise<void> {
   await sql`
     insert into subtitles (asset_id, lang, label, file_hash, size_bytes, source_format, confidence, embedded)
     select distinct on (s.lang) ${id}::uuid, s.lang, s.label, s.file_hash, s.size_bytes, s.source_format,
-      s.confidence, true ${embedded} order by s.lang, s.created_at`.execute(tx);
+      s.confidence, true ${embedded} order by s.lang, s.created_at on conflict (asset_id, lang) do nothing`.execute(
+    tx,
+  );
 }
 
 export interface NewAsset {

@@ -1,6 +1,6 @@
 import { type AssetMedia, getAssetMedia, type MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
-import { servedAssets } from '../../access/assets.ts';
+import { renderedHash, servedAssets } from '../../access/assets.ts';
 import { handle } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
@@ -49,7 +49,7 @@ type FileMedia = Omit<AssetMedia, 'file_name'>;
 export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
   const { rows } = await sql<MediaRow & { file_name: string }>`
     select ${mediaColumns}, a.file_name
-    from assets a join files f on f.hash = a.file_hash left join transcodes t on t.file_hash = f.hash
+    from assets a join files f on f.hash = ${renderedHash} left join transcodes t on t.file_hash = f.hash
     where a.id = ${params.id} and ${servedAssets(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();

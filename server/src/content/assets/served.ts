@@ -1,13 +1,14 @@
 import type { Operation } from '@vitrine/contract/operation';
-import { type CompiledQuery, sql } from 'kysely';
+import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { servedAssets } from '../../access/assets.ts';
+import { renderedHash, servedAssets, versionedAssets } from '../../access/assets.ts';
 import { type Caller, hasSameAccess } from '../../access/caller.ts';
 import type { RequestedBytes, ServedBytes, ServedRow } from '../../core/deps.ts';
 import type { CredentialRow } from '../../people/identity/credential.ts';
 import { hashToken, sessionLookup } from '../../people/identity/sessions.ts';
 import { batchByKey } from '../../platform/database/batch.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { versionsOfAsset } from './version-rows.ts';
 
 /** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
 async function findServed(
@@ -16,10 +17,31 @@ async function findServed(
   { id, key }: RequestedBytes,
 ): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
-    select a.file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    select f.hash as file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a join files f on f.hash = ${servedHash(sql`${key}::text`)} where a.id = ${id} and ${servedAssets(caller)}`.execute(
     db,
   );
+  return rows[0] ?? null;
+}
+
+/**
+ * Returns the hash of the file that is served of an asset `a`: for an original the current one, for a rendition the one
+ * whose renditions are shown (VERSION-6).
+ */
+function servedHash(key: RawBuilder<string | null>): RawBuilder<string> {
+  return sql`case when ${key} is null then a.file_hash else ${renderedHash} end`;
+}
+
+/** Returns a version of the asset for callers who may edit it, with one rendition; null for everyone else (VERSION-3). */
+export async function findServedVersion(
+  db: Database,
+  caller: Caller,
+  { id, key, version }: RequestedBytes & { version: number },
+): Promise<ServedRow | null> {
+  const { rows } = await sql<ServedRow>`
+    select v.file_hash, v.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a cross join ${versionsOfAsset} join files f on f.hash = v.file_hash
+    where a.id = ${id} and v.number = ${version} and ${versionedAssets(caller)}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -46,10 +68,10 @@ function statementFor(db: Database, caller: Caller | null): Read {
   const served =
     caller === null
       ? sql`null::json`
-      : sql`(select json_agg(json_build_object('place', w.place, 'file_hash', a.file_hash, 'file_name', a.file_name,
+      : sql`(select json_agg(json_build_object('place', w.place, 'file_hash', f.hash, 'file_name', a.file_name,
             'size_bytes', f.size_bytes, 'mime', f.mime, 'rendition', f.renditions -> w.key))
           from unnest((select ${marks.ids}::uuid[]), (select ${marks.keys}::text[])) with ordinality as w (id, key, place)
-          join assets a on a.id = w.id join files f on f.hash = a.file_hash where ${servedAssets(caller)})`;
+          join assets a on a.id = w.id join files f on f.hash = ${servedHash(sql`w.key`)} where ${servedAssets(caller)})`;
   const query =
     sql<ReadRow>`select c.*, ${served} as served from (${sessionLookup(marks.tokenHash)}) c`.compile(db);
   return (token, wanted) => {

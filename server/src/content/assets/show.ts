@@ -79,11 +79,19 @@ export function assetColumns(
       from asset_tags t where t.asset_id = a.id) as tag_details,
     (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, ${originJson('a')} as origin, a.processing_status,
-    f.renditions ? 'col' as has_col, f.renditions ?& ${keys}::text[] as has_ladder,
+    (f.renditions ? 'col' or a.interim_hash is not null) as has_col,
+    (f.renditions ?& ${keys}::text[] or a.interim_hash is not null) as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
-    f.pixel_width, f.pixel_height, ${cardColumn(caller)} as card_fields,
+    ${ofInterim(sql.ref('pixel_width'))} as pixel_width, ${ofInterim(sql.ref('pixel_height'))} as pixel_height,
+    ${cardColumn(caller)} as card_fields,
     a.created_at as asset_created_at, a.updated_at as asset_updated_at,
     a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
+}
+
+/** A column of the file whose picture is shown: while a new version is prepared, of the one before (VERSION-6). */
+function ofInterim(column: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`case when a.interim_hash is null then f.${column}
+    else (select i.${column} from files i where i.hash = a.interim_hash) end`;
 }
 
 /** MEDIA-11: only pictures have a thumbhash, although other files with previews have one in the database. */

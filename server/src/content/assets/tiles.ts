@@ -1,7 +1,7 @@
 import { getAssetTile } from '@vitrine/contract/asset-bytes';
 import type { AssetMedia } from '@vitrine/contract/media';
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets } from '../../access/assets.ts';
+import { renderedHash, servedAssets } from '../../access/assets.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { levelsOf, OVERLAP, TILE_SIZE, tileIndex } from '../../media/tiles/geometry.ts';
@@ -43,15 +43,16 @@ interface TiledRow {
   tiles: KeptTiles | null;
 }
 
-/** Returns the asset with this id under a rule of `assets a`, with its tiles. */
+/** Returns the asset with this id under a rule of `assets a`, with the tiles of the file with this `hash`. */
 export async function findTiles(
   db: Database,
   id: string,
   rule: RawBuilder<boolean>,
+  hash: RawBuilder<string> = renderedHash,
 ): Promise<TiledRow | null> {
   const { rows } = await sql<TiledRow>`
-    select a.file_hash, f.renditions -> ${TILES}::text as tiles
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${rule}`.execute(db);
+    select f.hash as file_hash, f.renditions -> ${TILES}::text as tiles
+    from assets a join files f on f.hash = ${hash} where a.id = ${id} and ${rule}`.execute(db);
   return rows[0] ?? null;
 }
 

@@ -4,7 +4,7 @@ import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { countedPosts } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
-import { feedPosts, servedAssets, shownAssets } from '../../access/assets.ts';
+import { feedPosts, renderedHash, servedAssets, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import {
   editableCollections,
@@ -58,7 +58,7 @@ function pictureOfPost(caller: Caller): RawBuilder<unknown> {
       select m.asset_id, case when m.asset_id = p.cover_asset_id then 1 else 2 end, m.sort_order
       from post_members m where m.post_id = p.id
     ) candidate
-    join assets a on a.id = candidate.asset_id join files f on f.hash = a.file_hash
+    join assets a on a.id = candidate.asset_id join files f on f.hash = ${renderedHash}
     where ${shownAssets(caller)}
     order by candidate.choice, candidate.sort_order, a.id limit 1)`;
 }
@@ -83,7 +83,7 @@ function coversJson(caller: Caller): RawBuilder<unknown> {
         order by cp.position, cp.post_id limit ${MOST_COVERS})
       union all
       (select 1, ca.position, ca.asset_id, ${pictureOfFile(caller)}
-        from collection_assets ca join assets a on a.id = ca.asset_id join files f on f.hash = a.file_hash
+        from collection_assets ca join assets a on a.id = ca.asset_id join files f on f.hash = ${renderedHash}
         where ca.collection_id = c.id and ${filesShown(caller)}
         order by ca.position, ca.asset_id limit ${MOST_COVERS})
       order by turn, position, post_id limit ${MOST_COVERS}
@@ -113,7 +113,7 @@ async function readFilled(
     select (select count(*) from (select from assets a where ${shown} limit ${most}) counted) as item_count,
       (select json_agg(json_build_object('asset_id', one.asset_id, 'preview_available', one.preview_available)
           order by one.created_at desc, one.asset_id desc)
-        from (select a.created_at, ${pictureOfFile(caller)} from assets a join files f on f.hash = a.file_hash
+        from (select a.created_at, ${pictureOfFile(caller)} from assets a join files f on f.hash = ${renderedHash}
           where ${shown} order by a.created_at desc, a.id desc limit ${MOST_COVERS}) one) as covers`.execute(
     db,
   );

@@ -18,8 +18,11 @@ export async function extractFile(
   return kept.error === null ? 'filled' : 'failed';
 }
 
-/** Fills a new asset; reads its file only if a field needs it and it was not read before. */
-async function extractNew(deps: ExtractDeps, hash: string, asset: string): Promise<Filled> {
+/** Fills an asset that is new or has a new version, which `renews` what was read from the previous one; reads its file only if a field needs it and it was not read before. */
+async function extractNew(
+  deps: ExtractDeps,
+  { hash, asset, renews }: { hash: string; asset: string; renews: boolean },
+): Promise<Filled> {
   const wiring = await readWiring(deps.db, null);
   const none = { assets: 0, values: 0 };
   if (wiring.length === 0) return none;
@@ -28,7 +31,8 @@ async function extractNew(deps: ExtractDeps, hash: string, asset: string): Promi
     .select('asset_type')
     .where('id', '=', asset)
     .executeTakeFirst();
-  const wanted = row === undefined ? [] : wiring.filter((field) => fits(field, row.asset_type));
+  const fitting = row === undefined ? [] : wiring.filter((field) => fits(field, row.asset_type));
+  const wanted = renews ? fitting.map((field) => ({ ...field, mode: 'renew' as const })) : fitting;
   if (wanted.length === 0) return none;
   const kept = await metadataOf(deps, hash, 'any');
   return kept === null ? none : fillAssets(deps.db, { hash, asset }, wanted, kept.sources);
@@ -39,7 +43,7 @@ async function extractNew(deps: ExtractDeps, hash: string, asset: string): Promi
  * with it. Idempotent.
  */
 export function extractJob(deps: ExtractDeps): JobHandler<'extract'> {
-  return async ({ hash, asset }, { log }) => {
+  return async ({ hash, asset, renews = false }, { log }) => {
     if (asset === null) {
       const outcome = await extractFile(deps, hash, {
         wiring: await readWiring(deps.db, null),
@@ -47,7 +51,10 @@ export function extractJob(deps: ExtractDeps): JobHandler<'extract'> {
       });
       log.info({ hash, outcome }, 'read the metadata of a file again');
     } else {
-      log.debug({ asset, ...(await extractNew(deps, hash, asset)) }, 'filled the fields of an asset');
+      log.debug(
+        { asset, ...(await extractNew(deps, { hash, asset, renews })) },
+        'filled the fields of an asset',
+      );
     }
   };
 }

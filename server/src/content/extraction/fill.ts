@@ -4,7 +4,7 @@ import type { ExtractedValues, Origin } from '../../media/metadata/source.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
-import { writeSystemValue } from './write-value.ts';
+import { type WriteMode, writeSystemValue } from './write-value.ts';
 
 /** Assets per batch: any number of assets may share bytes. */
 const BATCH = 200;
@@ -14,6 +14,9 @@ export interface Filled {
   assets: number;
   values: number;
 }
+
+/** A wired field, and how it is written. */
+export type FilledField = Omit<WiredField, 'mode'> & { mode: WriteMode };
 
 /** VALUE-6: the `set_by` of a value from a file. */
 const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
@@ -44,7 +47,7 @@ async function nextAssets(
 async function fillAsset(
   db: Database,
   asset: AssetRow,
-  wiring: readonly WiredField[],
+  wiring: readonly FilledField[],
   sources: ExtractedValues,
 ): Promise<number> {
   const writes = wiring.flatMap(({ id: fieldId, type, mode, source, applies_to }) => {
@@ -75,7 +78,7 @@ async function fillAsset(
 export async function fillAssets(
   db: Database,
   { hash, asset }: { hash: string; asset: string | null },
-  wiring: readonly WiredField[],
+  wiring: readonly FilledField[],
   sources: ExtractedValues,
 ): Promise<Filled> {
   const filled: Filled = { assets: 0, values: 0 };

@@ -23,11 +23,14 @@ export type RawValue = string | number | readonly string[];
 /** EXTRACT-3: the empty mode equals `skip_if_set`. */
 export type Mode = '' | 'skip_if_set' | 'replace' | 'append' | 'prepend';
 
+/** `renew` replaces only what was read from a file, when the asset gets another one (EXTRACT-17). */
+export type WriteMode = Mode | 'renew';
+
 export interface SystemWrite {
   assetId: string;
   fieldId: string;
   found: RawValue;
-  mode: Mode;
+  mode: WriteMode;
   setBy: Exclude<SetBy, 'manual' | 'api'>;
 }
 
@@ -55,7 +58,7 @@ export async function writeSystemValue(
   const { stored, clearedBy } = await readCurrentValue(tx, subject, field.id);
   const isKept = stored === null ? clearedBy !== null && isByPeople(clearedBy) : isByPeople(stored.setBy);
   if (isKept) return 'kept';
-  const after = merged(field, stored, value, mode);
+  const after = merged(field, stored, value, { mode, setBy });
   if (after === null || (stored !== null && stored.setBy !== 'default' && isSame(stored.value, after)))
     return 'kept';
   if (faultOf(field, after) !== null) return 'unfit';
@@ -133,6 +136,14 @@ async function fittedTerms(tx: Tx, field: Definition, texts: readonly string[]):
     : { kind: 'text', text: first };
 }
 
+/**
+ * Whether a value was read from a file. Imports, too, are recorded as `import`; so such a value counts only if its
+ * successor is a fact of the file as well.
+ */
+function isFromFile(storedBy: SetBy, setBy: SetBy): boolean {
+  return storedBy === 'import' ? setBy === 'import' : ['exif', 'iptc', 'xmp'].includes(storedBy);
+}
+
 /** Whether the text already contains this part. */
 function holdsPart(whole: string, part: string, separator: string): boolean {
   if (separator === '') return whole.includes(part);
@@ -140,8 +151,14 @@ function holdsPart(whole: string, part: string, separator: string): boolean {
 }
 
 /** Combines the existing value with what was found, according to the mode; null keeps the existing value. */
-function merged(field: Definition, stored: Stored | null, found: TypedValue, mode: Mode): TypedValue | null {
+function merged(
+  field: Definition,
+  stored: Stored | null,
+  found: TypedValue,
+  { mode, setBy }: Pick<SystemWrite, 'mode' | 'setBy'>,
+): TypedValue | null {
   if (stored === null || stored.setBy === 'default' || mode === 'replace') return found;
+  if (mode === 'renew') return isFromFile(stored.setBy, setBy) ? found : null;
   if (mode !== 'append' && mode !== 'prepend') return null;
   const { value } = stored;
   if (value.kind === 'options' && found.kind === 'options') {

@@ -52,7 +52,7 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
   const stored = storedSource(deps.ladder, visitor, row);
   if (stored === null) return null;
   if (stored.key === null || visitor.watermark === null) return { ...stored, extension: extensionOf(row) };
-  const marked = await deps.watermarks.find({ hash: row.file_hash, ...stored }, visitor.watermark);
+  const marked = await deps.watermarks.find({ hash: row.rendered_hash, ...stored }, visitor.watermark);
   return { ...marked, extension: marked.type.split('/')[1] ?? null };
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import {
   type LinkVisitor,
   linkedAssets,
+  linkedVersion,
   mayDownload,
   mayDownloadOriginals,
   maySeeUnmarked,
@@ -16,6 +17,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
+import { linkedRenditions } from './shown.ts';
 import { countDownload } from './uses.ts';
 import { visitLink } from './visit.ts';
 
@@ -33,11 +35,16 @@ async function findServed(
   key: string | null,
 ): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
-    select a.file_hash, a.file_name, a.title, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
+    select f.hash as file_hash, v.file_name, a.title, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    from assets a cross join ${linkedVersion(visitor)} join files f on f.hash = ${fileOf(key)} where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
     db,
   );
   return rows[0] ?? null;
+}
+
+/** The file of a version: for a rendition of the current one, the file whose renditions are shown (VERSION-6). */
+function fileOf(key: string | null) {
+  return key === null ? sql`v.file_hash` : linkedRenditions;
 }
 
 /** A revoked link ends immediately, so browsers revalidate each time and get 304. */

@@ -19,7 +19,8 @@ import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { lockCollection } from '../collections/lock.ts';
 import { lockEditable as lockPost } from '../posts/edit.ts';
 import { type NewAddress, newAddress } from './address.ts';
-import { type LinkRow, linkColumns } from './show.ts';
+import { checkVersion } from './pinned.ts';
+import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';
 
@@ -48,10 +49,10 @@ async function insertLink(
   const watermark = terms.watermark == null ? null : await watermarkText(tx, terms.watermark);
   const { rows } = await sql<LinkRow>`
     insert into share_links as l (id, token_hash, token_sealed, ${targetColumn(kind)}, created_by_user_ref, label,
-      password_hash, allow_download, watermark, expires_at)
+      password_hash, allow_download, watermark, version, expires_at)
     select ${terms.linkId}::uuid, ${terms.address.tokenHash}::bytea, ${terms.address.tokenSealed}::bytea, ${id}::uuid, ${caller.ref}::bigint,
       ${terms.label?.trim() ?? ''}, ${terms.passwordHash}, ${terms.allow_download ?? false}::boolean, ${watermark},
-      ${terms.expires_at ?? null}::timestamptz
+      ${terms.version ?? null}::integer, ${terms.expires_at ?? null}::timestamptz
     where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
       and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
     returning ${linkColumns}`.execute(tx);
@@ -75,6 +76,7 @@ async function makeLink(
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[target.kind](tx, caller, target.id);
     await checkShowable(tx, target.kind, target.id);
+    if (terms.version != null) await checkVersion(tx, target, terms.version);
     const row = await insertLink(tx, caller, target, { ...terms, linkId, address, passwordHash });
     await recordEvent(tx, caller, {
       event: 'link.created',
@@ -87,10 +89,11 @@ async function makeLink(
         has_password: row.has_password,
         allow_download: row.allow_download,
         watermark: row.watermark,
+        ...(row.version === null ? {} : { version: row.version }),
       },
     });
     const { url, token } = address;
-    return { ...row, omitted_count: await countOmitted(tx, target.kind, target.id), url, token };
+    return { ...shownLink(row), omitted_count: await countOmitted(tx, target.kind, target.id), url, token };
   });
 }
 

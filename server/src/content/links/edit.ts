@@ -9,7 +9,9 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
-import { type LinkRow, linkColumns } from './show.ts';
+import { lockEditable as lockAsset } from '../assets/edit.ts';
+import { checkVersion } from './pinned.ts';
+import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted } from './target.ts';
 import { hashLinkPassword, watermarkText } from './terms.ts';
 
@@ -31,6 +33,7 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
     'password',
     'allow_download',
     'watermark',
+    'version',
   ]);
   checkInFuture('expires_at', body.expires_at ?? null);
   return {
@@ -53,6 +56,10 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
   const changed = await deps.db.transaction().execute(async (tx) => {
     const link = await lockLink(tx, caller, params.link);
     if (link.revoked_at !== null) throw refuse('link-revoked');
+    if (body.version != null) {
+      if (link.target_kind === 'asset') await lockAsset(tx, caller, link.target_id);
+      await checkVersion(tx, { kind: link.target_kind, id: link.target_id }, body.version);
+    }
     if (Object.keys(changes).length > 0) {
       await tx
         .updateTable('share_links')
@@ -75,7 +82,7 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
       });
     }
     const row = await lockLink(tx, caller, params.link);
-    return { ...row, omitted_count: await countOmitted(tx, row.target_kind, row.target_id) };
+    return { ...shownLink(row), omitted_count: await countOmitted(tx, row.target_kind, row.target_id) };
   });
   return { status: 200, body: changed };
 });

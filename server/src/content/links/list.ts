@@ -5,7 +5,7 @@ import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { lockTarget } from './create.ts';
-import { type LinkRow, linkColumns } from './show.ts';
+import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
 
 /** Lists links to something the caller may edit, by any creator, newest first; three statements. */
@@ -17,7 +17,7 @@ async function listLinks(db: Database, caller: SignedIn, kind: TargetKind, id: s
       where l.${targetColumn(kind)} = ${id} and ${page.after} ${page.order}`.execute(tx);
     const cut = page.cut(rows, (row) => ({ at: row.created_at, id: row.id }));
     const omitted_count = await countOmitted(tx, kind, id);
-    return { items: cut.rows.map((row) => ({ ...row, omitted_count })), next_cursor: cut.next };
+    return { items: cut.rows.map((row) => ({ ...shownLink(row), omitted_count })), next_cursor: cut.next };
   });
 }
 

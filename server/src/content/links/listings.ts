@@ -7,7 +7,7 @@ import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { readSealedAddresses } from './address.ts';
-import { type LinkRow, linkColumns } from './show.ts';
+import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmittedOf } from './target.ts';
 
 /** Lists of links to different targets (LINK-20). */
@@ -35,7 +35,7 @@ async function listLinks(
   const addressOf = await readSealedAddresses(deps, http);
   const items = cut.rows.map(
     ({ token_sealed: sealed, created_by, ...row }): ListedLink => ({
-      ...row,
+      ...shownLink(row),
       omitted_count: omitted.get(row.target_id) ?? 0,
       ...(sealed === null ? {} : { url: addressOf(sealed) }),
       ...(created_by === null ? {} : { created_by }),

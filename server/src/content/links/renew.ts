@@ -5,6 +5,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { newAddress } from './address.ts';
 import { lockLink } from './edit.ts';
+import { shownLink } from './show.ts';
 import { countOmitted } from './target.ts';
 
 /**
@@ -31,7 +32,7 @@ export const renew = handle(renewLink, async (deps, { caller, params, http }) =>
       target: { kind: 'link', id: link.id },
       metadata: { label: link.label, target_kind: link.target_kind, target_id: link.target_id },
     });
-    return { ...link, omitted_count: await countOmitted(tx, link.target_kind, link.target_id) };
+    return { ...shownLink(link), omitted_count: await countOmitted(tx, link.target_kind, link.target_id) };
   });
   return { status: 201, body: { ...renewed, url, token } };
 });

@@ -1,5 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type LinkVisitor, linkedAssets, linkedFiles, linkedPosts, passedOn } from '../../access/links.ts';
+import { renderedHash } from '../../access/assets.ts';
+import {
+  type LinkVisitor,
+  linkedAssets,
+  linkedFiles,
+  linkedPosts,
+  linkedVersion,
+  passedOn,
+} from '../../access/links.ts';
 import type { StoredRendition } from '../../core/deps.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { type NestedPlaceKey, nestedCursor } from '../../platform/http/cursor.ts';
@@ -15,13 +23,26 @@ export interface ShownRow
   post_id: string | null;
   post_title: string | null;
   renditions: Record<string, StoredRendition>;
+  /** The hash of the file that they show. */
+  rendered_hash: string;
   /** Strings, because they may exceed what a number carries exactly. */
   outer_place: string;
   inner_place: string;
 }
 
-const columns = sql`a.id, a.title, a.description, f.mime, f.extension, a.file_name, a.file_hash, f.size_bytes,
-  f.pixel_width, f.pixel_height, ${thumbhashColumn}, a.processing_status, f.renditions, a.created_at`;
+/** The hash of the file whose renditions are shown of the version `v` of an asset `a`, as `renderedHash` of the current one. */
+export const linkedRenditions = sql<string>`case when v.number is null then ${renderedHash} else v.file_hash end`;
+
+const columns = sql`a.id, a.title, a.description, f.mime, f.extension, v.file_name, v.file_hash, f.size_bytes,
+  i.pixel_width, i.pixel_height, ${thumbhashColumn},
+  case when v.number is null then a.processing_status else 'ready' end as processing_status, i.renditions,
+  i.hash as rendered_hash, a.created_at`;
+
+/** The files of an asset `a` that the visitor is shown: `f` the original, `i` the one whose renditions are shown. */
+function withFiles(visitor: LinkVisitor): RawBuilder<unknown> {
+  return sql`cross join ${linkedVersion(visitor)} join files f on f.hash = v.file_hash
+    join files i on i.hash = ${linkedRenditions}`;
+}
 
 /** Rows after a key, which begins with the position of the post or file in a collection. */
 function after(from: NestedPlaceKey | null, key: RawBuilder<unknown>): RawBuilder<boolean> {
@@ -39,7 +60,7 @@ function membersShown(visitor: LinkVisitor, from: NestedPlaceKey | null, most: n
   return sql`select ${columns}, p.id as post_id, p.title as post_title, ${outer} as outer_place,
       p.id as outer_id, m.sort_order as inner_place
     from posts p ${placed} join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
-      join files f on f.hash = a.file_hash
+      ${withFiles(visitor)}
     where ${linkedPosts(visitor.target)} and ${passedOn}
       and ${after(from, sql`(${outer}, m.post_id, m.sort_order, m.asset_id)`)}
     order by ${outer}, m.post_id, m.sort_order, m.asset_id limit ${most}`;
@@ -55,7 +76,7 @@ function filesShown(visitor: LinkVisitor, from: NestedPlaceKey | null, most: num
     : sql`join collection_assets ca on ca.asset_id = a.id and ca.collection_id = ${id}`;
   return sql`select ${columns}, null::uuid as post_id, null::text as post_title, ${outer} as outer_place,
       a.id as outer_id, 0 as inner_place
-    from assets a ${placed} join files f on f.hash = a.file_hash
+    from assets a ${placed} ${withFiles(visitor)}
     where ${linkedFiles(visitor)} and ${after(from, sql`(${outer}, a.id, 0, a.id)`)}
     order by ${outer}, a.id limit ${most}`;
 }
@@ -71,14 +92,15 @@ export async function readShown(
   if (kind === 'asset') {
     const { rows } = await sql<ShownRow>`
       select ${columns}, null as post_id, null as post_title, '0' as outer_place, '0' as inner_place
-      from assets a join files f on f.hash = a.file_hash
+      from assets a ${withFiles(visitor)}
       where ${linkedAssets(visitor)} and ${from === null}::boolean`.execute(db);
     return rows;
   }
   const files = kind === 'collection' ? sql`union all (${filesShown(visitor, from, most)})` : sql``;
   const { rows } = await sql<ShownRow>`
     select s.id, s.title, s.description, s.mime, s.extension, s.file_name, s.file_hash, s.size_bytes, s.pixel_width,
-      s.pixel_height, s.thumbhash, s.processing_status, s.renditions, s.created_at, s.post_id, s.post_title,
+      s.pixel_height, s.thumbhash, s.processing_status, s.renditions, s.rendered_hash,
+      s.created_at, s.post_id, s.post_title,
       s.outer_place::text as outer_place, s.inner_place::text as inner_place
     from ((${membersShown(visitor, from, most)}) ${files}) s
     order by s.outer_place, s.outer_id, s.inner_place, s.id limit ${most}`.execute(db);

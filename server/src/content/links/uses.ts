@@ -1,7 +1,7 @@
 import { recordLinkView } from '@vitrine/contract/link-visits';
 import { type LinkFileUse, listLinkViews } from '@vitrine/contract/links';
 import { sql } from 'kysely';
-import { servedAssets, shownAssets } from '../../access/assets.ts';
+import { renderedHash, servedAssets, shownAssets } from '../../access/assets.ts';
 import { linkedAssets, manageableLinks } from '../../access/links.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -70,7 +70,7 @@ export const list = handle(listLinkViews, async ({ db }, { caller, params, query
     select u.asset_id, case when ${shownAssets(caller)} then a.title end as title,
       ${servedAssets(caller)} and f.renditions ? 'col' as preview_available, u.view_count, u.download_count,
       u.last_viewed_at, u.last_downloaded_at, u.last_at
-    from share_link_files u join assets a on a.id = u.asset_id join files f on f.hash = a.file_hash
+    from share_link_files u join assets a on a.id = u.asset_id join files f on f.hash = ${renderedHash}
     where u.link_id = ${params.link} and ${page.after} ${page.order}`.execute(db);
   const cut = page.cut(rows, (row) => ({ at: row.last_at, id: row.asset_id }));
   return {

@@ -5,7 +5,7 @@ import type { TargetKind } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { callerOf } from '../../access/caller-of.ts';
-import { type LinkVisitor, liveTarget } from '../../access/links.ts';
+import { type LinkVisitor, liveLink, liveTarget } from '../../access/links.ts';
 import { visitor } from '../../access/visitors.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { HttpFacts } from '../../core/handle.ts';
@@ -20,7 +20,7 @@ import { targetColumns } from './target.ts';
 export interface LiveLink
   extends Columns<
     'share_links',
-    'id' | 'created_by_user_ref' | 'password_hash' | 'allow_download' | 'watermark' | 'expires_at'
+    'id' | 'created_by_user_ref' | 'password_hash' | 'allow_download' | 'watermark' | 'version' | 'expires_at'
   > {
   target_kind: TargetKind;
   target_id: string;
@@ -39,9 +39,8 @@ async function findLink(db: Database, token: string): Promise<LiveLink | null> {
   if (!/^[A-Za-z0-9]{32}$/.test(token)) return null;
   const { rows } = await sql<LiveLink>`
     select l.id, ${targetColumns},
-      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.expires_at
-    from share_links l where l.token_hash = ${hashToken(token)} and l.revoked_at is null
-      and (l.expires_at is null or l.expires_at > now())`.execute(db);
+      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.version, l.expires_at
+    from share_links l where l.token_hash = ${hashToken(token)} and ${liveLink}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -55,7 +54,7 @@ export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Pro
   const creator = await callerOf(db, link.created_by_user_ref);
   if (creator === null) throw notFound();
   const { rows } = await sql`select from ${tables[link.target_kind]} = ${link.target_id}
-    and ${liveTarget(link.target_kind, creator)}`.execute(db);
+    and ${liveTarget(link.target_kind, creator, link.version)}`.execute(db);
   if (rows.length === 0) throw notFound();
   return link;
 }
@@ -111,6 +110,7 @@ export async function visitLink(
       filling: link.target_kind === 'collection' ? await fillingOf(deps.db, link.target_id) : null,
       allowDownload: link.allow_download,
       watermark: link.watermark,
+      version: link.version,
     },
   };
 }

@@ -1,5 +1,6 @@
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
+import { renderedHash } from '../../access/assets.ts';
 import { displayName } from '../../access/identities.ts';
 import {
   collectionsForVisitors,
@@ -79,7 +80,7 @@ function readPerson(db: Database, username: string): Promise<PreviewedRow | null
     db,
     sql<PreviewedRow>`select ${displayName(visitor, 'u')} as title, u.bio as description, ${author},
         a.id as asset_id, f.renditions -> ${PICTURE} as rendition
-      from users u left join (assets a join files f on f.hash = a.file_hash and f.renditions ? ${PICTURE})
+      from users u left join (assets a join files f on f.hash = ${renderedHash} and f.renditions ? ${PICTURE})
         on a.id = u.avatar_asset_id and ${picturesForVisitors}
       where u.username_key = ${foldName(username)} and ${peopleForVisitors}`,
   );

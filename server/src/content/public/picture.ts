@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { renderedHash } from '../../access/assets.ts';
 import { picturesForVisitors } from '../../access/visitors.ts';
 import type { Shape } from '../../media/ladder.ts';
 
@@ -12,7 +13,7 @@ export function pictureOfPost(rendition: string): RawBuilder<unknown> {
       union all
       select m.asset_id, case when m.asset_id = p.cover_asset_id then -1 else m.sort_order end
       from post_members m where m.post_id = p.id) candidate
-    join assets a on a.id = candidate.asset_id join files f on f.hash = a.file_hash
+    join assets a on a.id = candidate.asset_id join files f on f.hash = ${renderedHash}
     where ${picturesForVisitors} and f.renditions ? ${rendition}
     order by candidate.place, a.id limit 1)`;
 }

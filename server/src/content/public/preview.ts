@@ -1,6 +1,7 @@
 import { COUNTED_HITS } from '@vitrine/contract/search';
 import { type PublicSample, previewPublicMode } from '@vitrine/contract/system';
 import { type RawBuilder, sql } from 'kysely';
+import { renderedHash } from '../../access/assets.ts';
 import {
   assetsForVisitors,
   collectionsForVisitors,
@@ -48,7 +49,7 @@ async function readSample(db: Database): Promise<PublicSample[]> {
     union all
     (select 'asset' as kind, a.id, a.title,
         case when ${picturesForVisitors} and f.renditions ? 'col' then a.id end as picture_asset_id
-      from assets a join files f on f.hash = a.file_hash
+      from assets a join files f on f.hash = ${renderedHash}
       where ${assetsForVisitors} order by a.created_at desc, a.id desc limit ${SAMPLE})`.execute(db);
   const posts = rows.filter((row) => row.kind === 'post');
   const assets = rows.filter((row) => row.kind === 'asset');

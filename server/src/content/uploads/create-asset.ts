@@ -1,4 +1,5 @@
 import { AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type FormPart, handleForm } from '../../core/handle.ts';
@@ -167,13 +168,12 @@ async function createFromHash(
     await checkFields(tx, caller, fields);
     // The bytes may be in the process of being removed.
     await lockFile(tx, file_hash);
-    const known = await tx
-      .selectFrom('assets as a')
-      .select('a.file_name')
-      .where('a.owner_user_ref', '=', caller.ref)
-      .where('a.file_hash', '=', file_hash)
-      .limit(1)
-      .executeTakeFirst();
+    const { rows } = await sql<{ file_name: string }>`
+      select a.file_name from assets a where a.owner_user_ref = ${caller.ref} and a.file_hash = ${file_hash}
+      union all
+      select v.file_name from asset_versions v join assets a on a.id = v.asset_id
+      where v.file_hash = ${file_hash} and a.owner_user_ref = ${caller.ref} limit 1`.execute(tx);
+    const [known] = rows;
     const file = await findKnownFile(tx, file_hash);
     if (known === undefined || file === null) throw refuse('file-not-uploaded-by-you');
     if (!(await isIntact(storage, file))) throw refuse('stored-file-damaged');

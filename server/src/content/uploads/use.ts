@@ -37,7 +37,9 @@ interface TakenUpload {
   fileName: string;
 }
 
-export type UploadClaim = { kind: 'taken'; upload: TakenUpload } | { kind: 'used'; assetId: string };
+export type UploadClaim =
+  | { kind: 'taken'; upload: TakenUpload }
+  | { kind: 'used'; assetId: string; hash: string | null };
 
 /**
  * Returns the bytes of a finished upload, or the asset that was created from it earlier, so that clients can retry.
@@ -49,7 +51,7 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
   let row = await readUpload(db, caller, id, false);
   if (row.used) {
     if (row.asset_id === null) throw refuse('asset-of-upload-deleted');
-    return { kind: 'used', assetId: row.asset_id };
+    return { kind: 'used', assetId: row.asset_id, hash: row.file_hash };
   }
   if (row.file_hash === null && row.size_bytes !== null && row.received_bytes === row.size_bytes) {
     // The server was killed between storing the last byte and completing the upload.

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { followableActor } from '../../access/activitypub.ts';
+import { renderedHash } from '../../access/assets.ts';
 import { displayName } from '../../access/identities.ts';
 import { picturesForVisitors, visitor } from '../../access/visitors.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -32,7 +33,7 @@ async function find(db: Database, which: RawBuilder<unknown>): Promise<ActorRow 
   const { rows } = await sql<ActorRow>`
     select ap.id, ap.user_ref, u.username, ${displayName(visitor, 'u')} as name, u.bio, ap.created_at,
       (select json_build_object('asset_id', a.id, 'type', f.renditions -> 'col' ->> 'type')
-        from assets a join files f on f.hash = a.file_hash and f.renditions ? 'col'
+        from assets a join files f on f.hash = ${renderedHash} and f.renditions ? 'col'
         where a.id = u.avatar_asset_id and ${picturesForVisitors}) as avatar
     from activitypub_actors ap join users u on u.ref = ap.user_ref
     where ${followableActor} and ${which}`.execute(db);

@@ -19,17 +19,13 @@ export interface Stored {
   skipped: boolean;
 }
 
+/** Returns the owner's asset of these bytes, which may be those of an earlier version. */
 async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
-  const row = await db
-    .selectFrom('assets as a')
-    .select('a.id')
-    .where('a.owner_user_ref', '=', ownerRef)
-    .where('a.file_hash', '=', hash)
-    .where(liveAsset)
-    .orderBy('a.created_at')
-    .limit(sql.lit(1))
-    .executeTakeFirst();
-  return row?.id ?? null;
+  const { rows } = await sql<{ id: string }>`
+    select a.id from assets a where a.owner_user_ref = ${ownerRef} and ${liveAsset}
+      and (a.file_hash = ${hash} or a.id in (select v.asset_id from asset_versions v where v.file_hash = ${hash}))
+    order by a.created_at limit 1`.execute(db);
+  return rows[0]?.id ?? null;
 }
 
 /**

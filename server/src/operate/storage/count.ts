@@ -2,6 +2,7 @@ import type { StorageCount } from '@vitrine/contract/storage';
 import { sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
 import { trashed } from '../../access/live.ts';
+import { usedHashes } from '../../content/assets/used-files.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import { writeSetting } from '../../core/settings.ts';
@@ -40,7 +41,7 @@ const totals = sql<Totals>`
     count(*) filter (where o.hash is null) as unreferenced,
     coalesce(sum(f.size_bytes) filter (where o.hash is null), 0) as unreferenced_bytes
   from files f
-  left join (select distinct file_hash as hash from assets) o on o.hash = f.hash
+  left join ${usedHashes} o on o.hash = f.hash
   left join lateral (
     select count(*) as n, sum(bytes) as bytes from (
       select distinct e.value ->> 'object', (e.value ->> 'bytes')::bigint as bytes from jsonb_each(f.renditions) e) d

@@ -18,7 +18,9 @@ export async function readUserQuota(db: Database, userRef: number): Promise<User
   const { rows } = await sql<UserQuota>`
     select u.quota_bytes as own_bytes, coalesce(u.quota_bytes, ${setting('quota_person_bytes')}) as limit_bytes,
       ((select coalesce(sum(f.size_bytes), 0) from (
-          select distinct a.file_hash from assets a where a.owner_user_ref = u.ref and ${liveAsset}) o
+          select a.file_hash from assets a where a.owner_user_ref = u.ref and ${liveAsset}
+          union select v.file_hash from assets a join asset_versions v on v.asset_id = a.id
+          where a.owner_user_ref = u.ref and ${liveAsset}) o
         join files f on f.hash = o.file_hash)
       + (select coalesce(sum(s.size_bytes), 0) from (
           select s.file_hash, min(s.size_bytes) as size_bytes from subtitles s join assets a on a.id = s.asset_id

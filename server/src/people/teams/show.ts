@@ -1,7 +1,7 @@
 import type { Origin } from '@vitrine/contract/federation';
 import type { Team } from '@vitrine/contract/teams';
 import { type RawBuilder, sql } from 'kysely';
-import { liveAsset } from '../../access/assets.ts';
+import { liveAsset, renderedHash } from '../../access/assets.ts';
 import { originAt } from '../../access/identities.ts';
 import { live } from '../../access/live.ts';
 import { admissibleHero } from '../../access/teams.ts';
@@ -36,7 +36,7 @@ export async function showTeams(
   const { rows } = await sql<TeamRow>`
     select t.id, t.slug, t.name, t.description, t.origin_server_id,
       ${originAt(sql`t.origin_server_id`, sql`null`)} as origin,
-      (select a.id from assets a join files f on f.hash = a.file_hash where ${admissibleHero}) as hero_asset_id,
+      (select a.id from assets a join files f on f.hash = ${renderedHash} where ${admissibleHero}) as hero_asset_id,
       coalesce((select json_agg(json_build_object('parent_id', p.id, 'parent_slug', p.slug, 'parent_name', p.name)
           order by p.name, p.id)
         from team_parents tp join teams p on p.id = tp.parent_id and ${live('p')}

@@ -148,6 +148,17 @@ interface AssetTypesTable {
   label: string;
 }
 
+interface AssetVersionsTable {
+  asset_id: string;
+  number: number;
+  file_hash: string;
+  file_name: string;
+  note: Generated<string>;
+  had_subtitles: Generated<boolean>;
+  created_at: Generated<string>;
+  created_by_user_ref: number | null;
+}
+
 interface AssetsTable {
   id: Generated<string>;
   owner_user_ref: number | null;
@@ -173,6 +184,7 @@ interface AssetsTable {
   exposure: Generated<'none' | 'narrow' | 'org-only' | 'public'>;
   origin_peer_id: string | null;
   visible_until: string | null;
+  interim_hash: string | null;
 }
 
 interface AuditEventsTable {
@@ -980,6 +992,7 @@ interface ShareLinksTable {
   token_sealed: Buffer | null;
   view_count: Generated<number>;
   download_count: Generated<number>;
+  version: number | null;
 }
 
 interface ShownMembersTable {
@@ -1212,6 +1225,7 @@ export interface Tables {
   asset_shares: AssetSharesTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
+  asset_versions: AssetVersionsTable;
   assets: AssetsTable;
   audit_events: AuditEventsTable;
   batch_items: BatchItemsTable;

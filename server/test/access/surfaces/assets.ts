@@ -12,6 +12,7 @@ import {
 import { type CallerKind, undoAnyDelete } from '../matrix.ts';
 import { lookOfAsset, type SeenAsset } from '../responses.ts';
 import {
+  accountDoor,
   adminDoor,
   assetDoor,
   changingAsset,
@@ -80,14 +81,28 @@ function notSubtitles(): FormData {
   return form;
 }
 
+/** A file of no kind, which can be no version of any other. */
+function nothing(): FormData {
+  const form = new FormData();
+  form.append('file', new Blob([]), 'nothing');
+  return form;
+}
+
 /** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
   const below = pathsOf('/assets');
   const editing = (done: number) => (who: CallerKind, asset: AssetCell) => changingAsset(who, asset, done);
+  const versioned = (done: number) => (who: CallerKind, asset: AssetCell) =>
+    editsAsset(who, asset) ? done : 404;
   return [
     probe(assetDoor, 'PATCH', below(''), editing(200), { body: {} }),
     probe(assetDoor, 'PUT', below('/subtitles/fr'), editing(400), { bodyOf: notSubtitles }),
     probe(assetDoor, 'DELETE', below('/subtitles/fr'), editing(404)),
+    // VERSION-3: versions exist only for those who may edit the asset.
+    probe(accountDoor, 'GET', below('/versions'), versioned(200)),
+    probe(assetDoor, 'POST', below('/versions'), versioned(409), { bodyOf: nothing }),
+    probe(assetDoor, 'POST', below('/versions/1/restore'), versioned(409)),
+    probe(assetDoor, 'DELETE', below('/versions/1'), versioned(409)),
     // A failed asset would be rendered again.
     probe(assetDoor, 'POST', below('/reprocess'), (who, asset) =>
       editsAsset(who, asset) && asset.processing === 'failed' ? null : changingAsset(who, asset, 200),
@@ -153,6 +168,7 @@ export async function lookAtBytes(
   const isMade = of === null || of.some((one) => one === cell.rendered);
   await hold(path, served && isMade, path === 'variants/col' ? how : 'known');
   await hold('file', served);
+  await hold('file?version=1', editsAsset(who, cell) && served, 'known');
   if (how === 'known') return;
   const { status } = await caller.visitor.send(`/assets/${cell.id}/media`);
   matrix.ledger.hold(`${caller.name}: media: ${labelOfAsset(cell)}`, status, refusal ?? (served ? 200 : 404));

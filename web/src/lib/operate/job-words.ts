@@ -25,6 +25,7 @@ const works: Readonly<Record<JobName, string>> = {
   'rewrite-fields': 'Change the values or search words of a field',
   'run-batch': 'Change many files or posts at once',
   'publish-post': 'Publish a draft at its time',
+  'trim-versions': 'Remove old versions of files',
   announce: 'Find the people to notify of an event',
   'mail-notification': 'Mail a notification',
   'mail-digests': 'Find the digests that are due',

@@ -23,24 +23,33 @@ import { keepEmbedded, stageEmbedded } from '../embedded-subtitles.ts';
 import { lockFile } from '../insert.ts';
 import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
+import { enqueueRelease } from '../used-files.ts';
 import { openJobDirectory } from './directory.ts';
 import { openProgress } from './progress.ts';
 
 type RenderDeps = Pick<Deps, 'db' | 'storage' | 'encoder' | 'decoders'>;
 
 /**
- * Stores the outcome for every pending asset of these bytes. A failed asset becomes ready, too, when an operator
+ * Stores the outcome for every pending asset of these bytes, and ends the interim in which renditions of an earlier version
+ * are shown (VERSION-6). A failed asset becomes ready, too, when an operator
  * retried the job successfully.
  */
 async function recordResult(
-  tx: Database,
+  tx: Tx,
   hash: string,
   status: 'ready' | 'failed',
   error: string | null,
 ): Promise<void> {
+  const { rows: shown } = await sql<{ hash: string }>`select distinct interim_hash as hash from assets
+    where file_hash = ${hash} and interim_hash is not null`.execute(tx);
   await tx
     .updateTable('assets')
-    .set({ processing_status: status, processing_error: error, updated_at: nextUpdatedAt })
+    .set({
+      processing_status: status,
+      processing_error: error,
+      interim_hash: null,
+      updated_at: nextUpdatedAt,
+    })
     .where('file_hash', '=', hash)
     .where((eb) => {
       const waits = eb('processing_status', 'in', status === 'ready' ? ['pending', 'failed'] : ['pending']);
@@ -49,6 +58,11 @@ async function recordResult(
       return eb.or([waits, eb('processing_error', 'is distinct from', error)]);
     })
     .execute();
+  // The version of these files may have been removed in the meantime.
+  await enqueueRelease(
+    tx,
+    shown.map(({ hash }) => hash),
+  );
 }
 
 /** Returns whether these bytes have the renditions that take long. */
@@ -196,7 +210,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
   const giveUp = async (hash: string, version: number, status: 'ready' | 'failed', reason: string) => {
     await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
       where hash = ${hash}`.execute(db);
-    await recordResult(db, hash, status, reason);
+    await db.transaction().execute((tx) => recordResult(tx, hash, status, reason));
   };
   return async ({ hash, owner, again, anew }, { jobId, lastAttempt, log }) => {
     const file = await db
@@ -207,7 +221,7 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
     if (file === undefined) return;
     const { version, rungs } = await readLadder(db);
     if (again !== true && (await isRendered(db, hash, { version, keys: keysOf(rungs) }))) {
-      await recordResult(db, hash, 'ready', null);
+      await db.transaction().execute((tx) => recordResult(tx, hash, 'ready', null));
       return tileWhatIsLarge(db, rungs, hash, owner);
     }
     const moment = file.poster_seconds;

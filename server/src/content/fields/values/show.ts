@@ -1,7 +1,7 @@
 import { fieldTypes } from '@vitrine/contract/field-types';
 import type { CardField, FieldValue, ValueChange } from '@vitrine/contract/field-values';
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets, shownAssets } from '../../../access/assets.ts';
+import { renderedHash, servedAssets, shownAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
 import {
   appliesToAsset,
@@ -44,7 +44,7 @@ function resolvedReference(caller: Caller): RawBuilder<unknown> {
   return sql`case when v.value_ref is not null then (
     select json_build_object('id', a.id, 'title', a.title,
       'preview_available', ${servedAssets(caller)} and f.renditions ? 'col')
-    from assets a join files f on f.hash = a.file_hash where a.id = v.value_ref and ${shownAssets(caller)}) end`;
+    from assets a join files f on f.hash = ${renderedHash} where a.id = v.value_ref and ${shownAssets(caller)}) end`;
 }
 
 /** The mirrored column, or the value's own text (FIELD-22). */

@@ -1,11 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../../../core/deps.ts';
-import { enqueueAll, type JobHandler } from '../../../core/job-table.ts';
+import type { JobHandler } from '../../../core/job-table.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { originalKey, renditionsPrefix, subtitlesKey } from '../../../platform/storage/object-key.ts';
 import { mayRemoveFiles } from '../../../platform/storage/removal.ts';
 import { lockFile } from '../../assets/insert.ts';
+import { enqueueRelease, forgetUnusedFile } from '../../assets/used-files.ts';
 import { readTrashRetention } from '../retention.ts';
 
 /** Rows per transaction. */
@@ -46,11 +47,15 @@ async function purgeAssets(db: Database, days: number): Promise<number> {
       with ${expired('assets', days)}, ${forgotten}, gone as (
         delete from assets where id in (select id from expired) returning file_hash)
       select file_hash, true as is_asset from gone union all
-      select file_hash, false from subtitles where asset_id in (select id from expired)`.execute(tx);
-    // The same order for every worker, which prevents deadlocks.
-    const hashes = [...new Set(rows.map((row) => row.file_hash))].sort();
-    const jobs = hashes.map((hash) => ({ payload: { hash }, key: `release:${hash}` }));
-    await enqueueAll(tx, 'release-bytes', jobs);
+      select file_hash, false from subtitles where asset_id in (select id from expired) union all
+      select file_hash, false from asset_versions where asset_id in (select id from expired) union all
+      select interim_hash, false from assets where id in (select id from expired) and interim_hash is not null`.execute(
+      tx,
+    );
+    await enqueueRelease(
+      tx,
+      rows.map(({ file_hash }) => file_hash),
+    );
     return rows.filter(({ is_asset }) => is_asset).length;
   });
 }
@@ -94,8 +99,7 @@ export async function releaseBytes(
 ): Promise<void> {
   await db.transaction().execute(async (tx) => {
     await lockFile(tx, hash);
-    await sql`delete from files f where f.hash = ${hash}
-      and not exists (select from assets a where a.file_hash = f.hash)`.execute(tx);
+    await forgetUnusedFile(tx, hash);
   });
   await db.transaction().execute(async (tx) => {
     await lockFile(tx, hash);
