@@ -65,10 +65,17 @@ test('pictures that were stored before are compared by a job in rounds', async (
 });
 
 // DUPLICATE-2
-test('plain pictures are similar to nothing', async () => {
+test('plain pictures are similar to nothing, and pictures with a dot only to those with the same dot', async () => {
   for (const grey of [200, 201]) {
     const create = { width: 64, height: 64, channels: 3, background: { r: grey, g: grey, b: grey } } as const;
     await upload(tom, new Uint8Array(await sharp({ create }).png().toBuffer()));
+  }
+  for (const [x, y] of [
+    [80, 80],
+    [300, 200],
+  ]) {
+    const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="400" height="300"><rect width="400" height="300" fill="#fff"/><circle cx="${x}" cy="${y}" r="30"/></svg>`;
+    await upload(tom, new Uint8Array(await sharp(Buffer.from(svg)).png().toBuffer()));
   }
   await library.runJobs();
   expect(await list(tom, 'similar')).toEqual([]);
@@ -116,6 +123,9 @@ test('merging gives the kept file what it lacks, replaces the others in posts, a
   const own = await publish(mara, [other, { id: large }], { cover_asset_id: large });
   const both = await publish(mara, [{ id: large }, { id: small }]);
   const toms = await publish(tom, [{ id: large }], { title: 'Of tom' });
+  const collection = await tom.ok('createCollection', { body: { name: 'Piers' } });
+  for (const id of [other.id, large])
+    await tom.ok('addAssetToCollection', { params: { id: collection.id, asset_id: id } });
   const [pair] = await list(mara, 'similar');
   const { status, text } = await resolve(mara, pair?.id ?? '', { keep: small, remove: [large] });
   expect(status, text).toBe(204);
@@ -132,6 +142,8 @@ test('merging gives the kept file what it lacks, replaces the others in posts, a
   expect((await mara.ok('getPost', { params: { id: own.id } })).cover_asset_id).toBe(small);
   expect(await membersOf(both.id)).toEqual([small]);
   expect(await membersOf(toms.id)).toEqual([small]);
+  const { items: held } = await tom.ok('listCollectionItems', { params: { id: collection.id } });
+  expect(held.map(({ asset }) => asset?.id)).toEqual([other.id, small]);
   expect((await mara.send(`/assets/${large}`)).status).toBe(404);
   const trash = await mara.ok('listTrash', { query: { scope: 'owned_by_me' } });
   expect(trash.items.map(({ id }) => id)).toContain(large);

@@ -110,6 +110,24 @@ async function replaceInPosts(tx: Tx, { keep, remove }: Merge): Promise<string[]
   return posts;
 }
 
+/** Puts the kept asset into the collections of the others, in their place. */
+async function replaceInCollections(tx: Tx, { keep, remove }: Merge): Promise<void> {
+  const gone = [...remove];
+  const { rows } = await sql<{ id: string }>`
+    select c.id from collections c
+    where c.id in (select ca.collection_id from collection_assets ca where ca.asset_id = any(${gone}::uuid[]))
+    order by c.id for no key update of c`.execute(tx);
+  const collections = rows.map(({ id }) => id);
+  if (collections.length === 0) return;
+  await sql`with taken as (delete from collection_assets
+      where asset_id = any(${gone}::uuid[]) and collection_id = any(${collections}::uuid[])
+      returning collection_id, position, added_by)
+    insert into collection_assets (collection_id, asset_id, position, added_by)
+    select distinct on (t.collection_id) t.collection_id, ${keep}::uuid, t.position, t.added_by from taken t
+    order by t.collection_id, t.position
+    on conflict (collection_id, asset_id) do nothing`.execute(tx);
+}
+
 /**
  * Merges assets in the caller's transaction, who holds their locks (DUPLICATE-4). What the kept asset has stays; what it
  * lacks is added.
@@ -119,6 +137,7 @@ export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promi
   await addValues(tx, caller, merge);
   await addWords(tx, merge);
   const posts = await replaceInPosts(tx, merge);
+  await replaceInCollections(tx, merge);
   await moveToTrash(tx, caller, remove, `merged into ${keep}`);
   await notifyPeersOfEach(tx, 'post', posts, caller.ref);
   await notifyPeersOfEach(tx, 'asset', [keep, ...remove], caller.ref);

@@ -8,6 +8,9 @@ export const MOST_FIRST_BITS = 2 * PIECES - 1;
 /** The most bits of all 128 in which similar prints differ. */
 export const MOST_BITS = 12;
 
+/** Of a print with few bits that are set, fewer may differ: one of so many. */
+export const FEWEST_PER_BIT = 3;
+
 const pieceAt = (print: string, place: number) =>
   Number.parseInt(print.slice(place * PIECE, (place + 1) * PIECE), 2);
 

@@ -5,7 +5,7 @@ import { DecodingStopped } from '../../../media/decoding/process.ts';
 import { turnFlags } from '../../../media/decoding/turns.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { NO_OWNER } from '../../assets/decoding-jobs.ts';
-import { MOST_BITS, MOST_FIRST_BITS, piecesNear, piecesOf } from '../pieces.ts';
+import { FEWEST_PER_BIT, MOST_BITS, MOST_FIRST_BITS, piecesNear, piecesOf } from '../pieces.ts';
 
 type PrintDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
@@ -14,6 +14,9 @@ const MOST_CANDIDATES = 2000;
 
 /** The most similar files that are kept of one file: those that differ least. */
 const MOST_PAIRS = 50;
+
+/** Pictures and films. Pages of text all look alike. */
+const compared = sql<boolean>`(f.mime like 'image/%' or f.mime like 'video/%')`;
 
 /** Stores a print, and the pairs with similar ones. Prints that are stored at the same time find each other. */
 async function keepPrint(tx: Tx, hash: string, print: string | null): Promise<void> {
@@ -33,7 +36,8 @@ async function keepPrint(tx: Tx, hash: string, print: string | null): Promise<vo
         select p.file_hash, p.print from picture_prints p
         where p.pieces && ${piecesNear(print)}::integer[] and p.file_hash <> ${hash} limit ${MOST_CANDIDATES}) c
       where bit_count(substring(c.print from 1 for 64) # substring(${print}::bit(128) from 1 for 64)) <= ${MOST_FIRST_BITS}
-        and bit_count(c.print # ${print}::bit(128)) <= ${MOST_BITS}
+        and bit_count(c.print # ${print}::bit(128)) <= least(${MOST_BITS}::integer,
+          bit_count(c.print) / ${FEWEST_PER_BIT}::integer, bit_count(${print}::bit(128)) / ${FEWEST_PER_BIT}::integer)
       order by bits, c.file_hash limit ${MOST_PAIRS}) n
     on conflict (first_hash, second_hash) do update set bits = excluded.bits`.execute(tx);
 }
@@ -45,7 +49,9 @@ async function keepPrint(tx: Tx, hash: string, print: string | null): Promise<vo
 export function fingerprintJob({ db, storage, decoders }: PrintDeps): JobHandler<'fingerprint'> {
   return async ({ hash }) => {
     const { rows } = await sql<{ object: string | null }>`
-      select renditions -> 'preview' ->> 'object' as object from files where hash = ${hash}`.execute(db);
+      select f.renditions -> 'preview' ->> 'object' as object from files f where f.hash = ${hash} and ${compared}`.execute(
+      db,
+    );
     const object = rows[0]?.object ?? null;
     if (object === null) return;
     const print = await storage
@@ -66,7 +72,7 @@ const ROUND = 200;
 export function fillFingerprintsJob({ db }: Pick<Deps, 'db'>): JobHandler<'fill-fingerprints'> {
   return async () => {
     const { rows } = await sql<{ hash: string }>`
-      select f.hash from files f where f.renditions ? 'preview' and not exists (
+      select f.hash from files f where f.renditions ? 'preview' and ${compared} and not exists (
         select from picture_prints p where p.file_hash = f.hash)
       order by f.hash limit ${ROUND}`.execute(db);
     await db.transaction().execute(async (tx) => {
