@@ -30,7 +30,7 @@ const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Tables whose rows refer to two rows of another table. */
-const twice: ReadonlySet<string> = new Set(['users', 'teams']);
+const twice: ReadonlySet<string> = new Set(['users', 'teams', 'files', 'assets']);
 
 async function readTables(client: pg.ClientBase): Promise<Table[]> {
   const { rows } = await client.query<Table>(`
@@ -87,7 +87,7 @@ async function referenced(
 ): Promise<unknown[] | null> {
   const columns = targets.map((column) => `${pg.escapeIdentifier(column)}::text`);
   const { rows } = await client.query({
-    text: `select ${columns.join(', ')} from ${table} offset ${offset} limit 1`,
+    text: `select ${columns.join(', ')} from ${table} order by 1 offset ${offset} limit 1`,
     rowMode: 'array',
   });
   const [first]: unknown[][] = rows;
