@@ -1159,6 +1159,19 @@ create table archives (
 CREATE INDEX archives_expiry ON public.archives USING btree (expires_at);
 CREATE INDEX archives_owner ON public.archives USING btree (user_ref, created_at DESC, id DESC);
 
+create table asset_changes (
+  id uuid not null default gen_random_uuid(),
+  asset_id uuid not null,
+  actor_user_ref bigint,
+  properties text[] not null,
+  at timestamp(3) with time zone not null default clock_timestamp(),
+  constraint asset_changes_pkey PRIMARY KEY (id),
+  constraint asset_changes_actor_user_ref_fkey FOREIGN KEY (actor_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint asset_changes_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
+);
+CREATE INDEX asset_changes_actor ON public.asset_changes USING btree (actor_user_ref) WHERE (actor_user_ref IS NOT NULL);
+CREATE INDEX asset_changes_asset ON public.asset_changes USING btree (asset_id, at DESC, id DESC);
+
 create table asset_documents (
   asset_id uuid not null,
   at timestamp(3) with time zone not null,
@@ -1351,6 +1364,7 @@ create table audit_events (
   constraint audit_events_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_user_ref, occurred_at DESC, id DESC);
+CREATE INDEX audit_events_asset ON public.audit_events USING btree (target_id, occurred_at DESC, id DESC) WHERE (target_kind = 'asset'::text);
 CREATE INDEX audit_events_event ON public.audit_events USING btree (event text_pattern_ops, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_impersonator ON public.audit_events USING btree (impersonator_user_ref, occurred_at DESC, id DESC) WHERE (impersonator_user_ref IS NOT NULL);
 CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_user_ref, occurred_at DESC, id DESC);

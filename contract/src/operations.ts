@@ -3,6 +3,7 @@ import * as appearance from './appearance.ts';
 import * as archives from './archives.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assetCsv from './asset-csv.ts';
+import * as assetHistory from './asset-history.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as batches from './batches.ts';
@@ -64,6 +65,7 @@ export const modules = [
   appearance,
   assetBytes,
   assetCsv,
+  assetHistory,
   assets,
   audit,
   archives,

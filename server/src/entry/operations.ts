@@ -5,6 +5,7 @@ import * as assetsBytes from '../content/assets/bytes.ts';
 import * as assetsDelete from '../content/assets/delete.ts';
 import * as assetsEdit from '../content/assets/edit.ts';
 import * as assetsGet from '../content/assets/get.ts';
+import * as assetsHistory from '../content/assets/history.ts';
 import * as assetsList from '../content/assets/list.ts';
 import * as assetsMedia from '../content/assets/media.ts';
 import * as assetsPoster from '../content/assets/poster.ts';
@@ -156,6 +157,7 @@ const modules = [
   assetsDelete,
   assetsEdit,
   assetsGet,
+  assetsHistory,
   assetsList,
   assetsMedia,
   assetsPoster,

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/content/assets/insert.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
+import { pagesOf } from '../support/pages.ts';
 import { nowhere } from '../support/people.ts';
 import { jpeg, unknownBytes } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
@@ -188,5 +189,75 @@ describe('if_unchanged_since', () => {
     expect(after).toMatchObject({ title: 'edited', processing_status: 'ready' });
     const since = after.restricted ? '' : after.updated_at;
     expect(Date.parse(since)).toBeGreaterThanOrEqual(Date.parse(edited.updated_at));
+  });
+});
+
+// ASSET-40
+describe('GET /assets/{id}/history', () => {
+  const historyOf = async (id: string) => {
+    const read = (from: object) =>
+      mara.ok('listAssetHistory', { params: { id }, query: { limit: 3, ...from } });
+    return (await pagesOf(read)).flat();
+  };
+
+  test('tells who changed what, newest first, through every way of editing', async () => {
+    const { id } = asset;
+    const params = { id };
+    await edit({ title: 'Pass', tags: [] });
+    await root.ok('updateAsset', { params, body: { mature: true } });
+    await mara.ok('updateAsset', { params, body: { mature: false } });
+    const body = { code: 'medium', label: 'Medium', type: 'text', subject_kind: 'asset' } as const;
+    const field = await root.ok('createField', { body });
+    const secret = { ...body, code: 'price', label: 'Price', read_capability: 'system.admin' };
+    const price = await root.ok('createField', { body: secret });
+    for (const { id: field_id } of [field, price])
+      await root.ok('setAssetFieldValue', { params: { id, field_id }, body: { value_text: 'Oil' } });
+    await mara.ok('putAssetShare', { params: { id, user_ref: root.ref }, body: {} });
+    const link = await mara.ok('createAssetLink', {
+      params,
+      body: { label: 'Client', allow_download: true },
+    });
+    await library.anonymous().ok('recordLinkView', { params: { token: link.token, id } });
+    await library.anonymous().send(`/links/${link.token}/assets/${id}/file?download=true`);
+    await mara.ok('revokeLink', { params: { link: link.id } });
+    await mara.ok('deleteAsset', { params, body: {} });
+    await mara.ok('restoreAsset', { params });
+    const action = { kind: 'add_tags' as const, tags: ['sky'] };
+    await mara.ok('batchAssets', { body: { ids: [id], action } });
+    await library.runJobs();
+
+    const entries = await historyOf(id);
+    expect(entries.map(({ what }) => what).toReversed()).toEqual([
+      'created',
+      'edited',
+      'edited',
+      'edited',
+      'field_changed',
+      'shared',
+      'link_created',
+      'viewed_through_link',
+      'downloaded_through_link',
+      'link_revoked',
+      'deleted',
+      'restored',
+      'edited',
+    ]);
+    const [created, first, second, , ofField, share, linked, viewed] = entries.toReversed();
+    expect(created?.who?.ref).toBe(mara.ref);
+    expect(first).toMatchObject({ who: { ref: mara.ref }, properties: ['title', 'tags'] });
+    expect(second).toMatchObject({ who: { ref: root.ref }, properties: ['mature'] });
+    // The field that only administrators read is left out.
+    expect(ofField).toMatchObject({ who: { ref: root.ref }, field: { id: field.id, title: 'Medium' } });
+    expect(share).toMatchObject({ who: { ref: mara.ref }, subject: { ref: root.ref } });
+    expect(linked?.label).toBe('Client');
+    expect(viewed).toMatchObject({ label: 'Client', count: 1 });
+    expect(viewed).not.toHaveProperty('who');
+  });
+
+  test('is 404 for those who may not edit the asset', async () => {
+    const reader = await library.join('reader');
+    for (const id of [asset.id, nowhere])
+      expect((await reader.refused('listAssetHistory', { params: { id } })).status).toBe(404);
+    await root.ok('listAssetHistory', { params: { id: asset.id } });
   });
 });

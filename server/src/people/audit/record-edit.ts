@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { recordEvent, recordEvents } from './record.ts';
@@ -9,21 +10,37 @@ interface Edited {
   owner: number | null;
 }
 
+/** Records edits of assets for their history (ASSET-40), in one statement. */
+async function recordChanges(
+  tx: Tx,
+  caller: SignedIn,
+  edited: readonly Edited[],
+  properties: readonly string[],
+): Promise<void> {
+  const ids = edited.flatMap(({ kind, id }) => (kind === 'asset' ? [id] : []));
+  if (ids.length === 0) return;
+  await sql`insert into asset_changes (asset_id, actor_user_ref, properties)
+    select id, ${caller.ref}, ${properties}::text[] from unnest(${ids}::uuid[]) given (id)`.execute(tx);
+}
+
 /**
  * Records an edit of content that does not belong to the caller (AUDIT-1), as `post.updated` and the like, with the names of
- * the given properties and without their values (AUDIT-2). Edits of own content are not recorded.
+ * the given properties and without their values (AUDIT-2). Edits of own content are in the
+ * history of assets alone.
  */
 export async function recordEdit(
   tx: Tx,
   caller: SignedIn,
-  { kind, id, owner }: Edited,
+  edited: Edited,
   body: object & { if_unchanged_since?: unknown },
 ): Promise<void> {
-  if (owner === caller.ref) return;
+  const { kind, id, owner } = edited;
   const { if_unchanged_since: _, ...given } = body;
   const isGiven = (name: string, value: unknown) =>
     value != null && !(name.startsWith('clear_') && value === false);
   const changed = Object.entries(given).flatMap(([name, value]) => (isGiven(name, value) ? [name] : []));
+  if (changed.length > 0) await recordChanges(tx, caller, [edited], changed);
+  if (owner === caller.ref) return;
   await recordEvent(tx, caller, {
     event: `${kind}.updated`,
     ...(owner === null ? {} : { subjectUserRef: owner }),
@@ -39,6 +56,7 @@ export async function recordEdits(
   edited: readonly Edited[],
   changed: readonly string[],
 ): Promise<void> {
+  await recordChanges(tx, caller, edited, changed);
   const foreign = edited.filter(({ owner }) => owner !== caller.ref);
   const events = foreign.map(({ kind, id, owner }) => ({
     event: `${kind}.updated`,

@@ -96,6 +96,14 @@ interface ArchivesTable {
   expires_at: string;
 }
 
+interface AssetChangesTable {
+  id: Generated<string>;
+  asset_id: string;
+  actor_user_ref: number | null;
+  properties: string[];
+  at: Generated<string>;
+}
+
 interface AssetDocumentsTable {
   asset_id: string;
   at: string;
@@ -1219,6 +1227,7 @@ export interface Tables {
   activitypub_reactions: ActivitypubReactionsTable;
   archive_files: ArchiveFilesTable;
   archives: ArchivesTable;
+  asset_changes: AssetChangesTable;
   asset_documents: AssetDocumentsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
