@@ -120,6 +120,8 @@ test('saves the name and picture of a profile', async () => {
   await page.getByText('Saved').waitFor();
   await page.getByLabel('Choose a picture').setInputFiles(fileOf('mara.jpg', await jpeg(60, 60)));
   await page.getByRole('button', { name: 'Remove picture' }).waitFor();
+  const inHeader = page.getByRole('button', { name: 'Account', exact: true }).locator('img');
+  await expect.poll(() => naturalWidth(inHeader)).toBeGreaterThan(0);
   const shown = page.locator('main img').first();
   await expect.poll(() => naturalWidth(shown), { timeout: 30_000 }).toBeGreaterThan(0);
 

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
 import { call, callFrom, publish, settled, upload, uploadReady } from './call.ts';
-import { isFocused, visit } from './hands.ts';
+import { isFocused, overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const tile = (page: Page, name: string | RegExp) =>
@@ -114,6 +114,25 @@ test('shows the owner where an asset appears, and how many posts are withheld', 
   await ana.waitForURL(`${studio.address}/assets/${pier.id}`);
 });
 
+// ASSET-40
+test('shows the history of a file in words', async () => {
+  await call(ana, 'PATCH', `/assets/${pier.id}`, { tags: ['pier'] });
+  await visit(ana, `/assets/${pier.id}`);
+  for (const size of [
+    { width: 390, height: 844 },
+    { width: 1440, height: 900 },
+  ]) {
+    await ana.setViewportSize(size);
+    await ana.getByRole('button', { name: 'History' }).click();
+    const entries = ana.getByRole('list', { name: 'History' }).getByRole('listitem');
+    await entries.filter({ hasText: /ana changed tags/i }).waitFor();
+    await entries.filter({ hasText: /ana uploaded the file/i }).waitFor();
+    expect(await overhang(ana)).toBe(0);
+    await ana.getByRole('button', { name: 'Done' }).click();
+  }
+});
+
+// TRASH-5
 test('undoes a deletion, and restores from the trash', async () => {
   const remove = async (reason: string) => {
     await ana.getByRole('button', { name: 'Delete' }).click();
@@ -129,6 +148,9 @@ test('undoes a deletion, and restores from the trash', async () => {
 
   await remove('Twice the same');
   await ana.getByRole('link', { name: 'Trash' }).click();
+  await mara.goto('/trash?of=everyone');
+  const everyones = mara.getByRole('list', { name: 'Deleted items' }).getByRole('listitem');
+  await everyones.filter({ hasText: /Harbour at dusk.*of ana/s }).waitFor();
   const trash = ana.getByRole('list', { name: 'Deleted items' });
   const row = trash.getByRole('listitem').filter({ hasText: 'Harbour at dusk' });
   await row.getByText('by you').waitFor();

@@ -67,10 +67,12 @@ test('the owner approves access until a time and the requester can open the file
   await asked.getByRole('button', { name: /^Agree/ }).click();
   const dialog = ana.getByRole('dialog');
   await dialog.getByText('Records your consent. Ben Lund still cannot open the file.').waitFor();
-  await dialog.getByRole('radio', { name: /^Agree and give access/ }).check();
+  // Giving access for a month is what agreeing does unless another choice is made.
+  expect(await dialog.getByRole('radio', { name: /^Agree and give access/ }).isChecked()).toBe(true);
+  expect(await dialog.getByLabel('How long it lasts').inputValue()).toBe('30');
   await dialog.getByLabel('How long it lasts').selectOption('A year');
   await dialog.getByLabel('Reason (optional)').fill('Gladly');
-  await dialog.getByRole('button', { name: 'Agree' }).click();
+  await dialog.getByRole('button', { name: 'Agree and share' }).click();
   await asked.getByText(/^Agreed to by you just now, until /).waitFor();
   await asked.getByText('Reason: “Gladly”').waitFor();
   expect(await asked.getByRole('button').count()).toBe(0);
@@ -86,6 +88,15 @@ test('the owner approves access until a time and the requester can open the file
   await ben.getByRole('heading', { name: 'Floor plans', level: 1 }).waitFor();
 });
 
+// REQUEST-17
+test('administrators find requests for files of others among those that they may decide', async () => {
+  await call(ben, 'POST', `/assets/${letters}/request-access`, { reason: 'For the archive' });
+  await visit(mara, '/requests');
+  await row(mara, 'For the archive').getByRole('button', { name: /^Deny/ }).waitFor();
+  const { id } = await latest(ben);
+  await call(mara, 'POST', `/admin/requests/${id}/decide`, { decision: 'denied' });
+});
+
 // REQUEST-11
 test('shows the reason of a denial to the requester and refuses a second decision', async () => {
   await call(ben, 'POST', `/assets/${letters}/request-access`, { reason: 'For the book' });
@@ -97,7 +108,7 @@ test('shows the reason of a denial to the requester and refuses a second decisio
   const dialog = ana.getByRole('dialog');
   await second.getByRole('button', { name: /^Agree/ }).click();
   await call(mara, 'POST', `/admin/requests/${id}/decide`, { decision: 'denied' });
-  await dialog.getByRole('button', { name: 'Agree' }).click();
+  await dialog.getByRole('button', { name: 'Agree and share' }).click();
   await dialog.getByText('It has already been decided; the list shows the outcome.').waitFor();
   await dialog.getByRole('button', { name: 'Cancel' }).click();
   await second.getByText(/^Denied by mara /).waitFor();

@@ -10,10 +10,21 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { putFreshAssets } from '#lib/posts/queries.ts';
-import type { Service } from '#lib/service.ts';
+import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import { type AssetFilter, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;
+
+/** Lists the history of an asset, newest first. */
+export function assetHistoryQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['asset-history', id],
+    staleTime: readAtEveryVisit,
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listAssetHistory', { params: { id }, query: pageParams(pageParam), signal }),
+  });
+}
 
 /** Lists a library, newest first. Becomes stale quickly, because uploads should appear. */
 export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: number) {

@@ -23,17 +23,38 @@ const queueOperations = {
   all: 'listAllRequests',
 } as const;
 
+/**
+ * Returns the operation that lists a queue. What waits for holders of `share.grant` is among all requests, because the
+ * queue of an account has only requests for its own files and deletions.
+ */
+function queueOperation(queue: Queue, state: RequestState | '', decidesAll: boolean) {
+  const isWaiting = queue === 'incoming' && (state === '' || state === 'pending');
+  return decidesAll && isWaiting
+    ? { id: queueOperations.all, state: 'pending' as const, isWaiting }
+    : { id: queueOperations[queue], state, isWaiting: false };
+}
+
 /** Lists a queue, newest first. Reloaded at every visit, because others add and decide requests. */
-export function queueQuery({ client }: Service, queue: Queue, state: RequestState | '') {
+export function queueQuery(
+  { client }: Service,
+  { queue, state, decidesAll }: { queue: Queue; state: RequestState | ''; decidesAll: boolean },
+) {
+  const listed = queueOperation(queue, state, decidesAll);
   return infiniteQueryOptions({
-    queryKey: ['requests', 'queue', queue, state],
+    queryKey: ['requests', 'queue', queue, state, decidesAll],
     staleTime: readAtEveryVisit,
     ...byCursor,
-    queryFn: ({ pageParam, signal }) =>
-      client.call(queueOperations[queue], {
-        query: { ...pageParams(pageParam, rowsAtOnce), ...(state === '' ? {} : { state }) },
+    queryFn: async ({ pageParam, signal }) => {
+      const page = await client.call(listed.id, {
+        query: {
+          ...pageParams(pageParam, rowsAtOnce),
+          ...(listed.state === '' ? {} : { state: listed.state }),
+        },
         signal,
-      }),
+      });
+      if (!listed.isWaiting) return page;
+      return { ...page, items: page.items.filter((request) => request.decidable_by_caller) };
+    },
   });
 }
 
@@ -71,12 +92,13 @@ export async function requestAccess({ client, queries }: Service, id: string, re
 }
 
 /** Reads the number of requests waiting for the caller, as a number or "20+"; empty for none. */
-export function waitingQuery({ client }: Service) {
+export function waitingQuery({ client }: Service, decidesAll: boolean) {
   return queryOptions({
-    queryKey: ['requests', 'waiting'],
+    queryKey: ['requests', 'waiting', decidesAll],
     staleTime: 10_000,
     queryFn: async ({ signal }) => {
-      const { items, next_cursor } = await client.call('listIncomingRequests', {
+      const { id } = queueOperation('incoming', 'pending', decidesAll);
+      const { items, next_cursor } = await client.call(id, {
         query: { state: 'pending', limit: 20 },
         signal,
       });
