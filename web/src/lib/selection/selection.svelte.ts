@@ -29,6 +29,7 @@ export interface Selection {
 /** Creates a selection in which nothing is chosen. */
 function createSelection(): Selection {
   // One signal for the whole set: a signal for each of tens of thousands of ids costs more than it saves.
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- see above
   const chosen = new Set<string>();
   let changed = () => {};
   const subscribe = createSubscriber((update) => {
@@ -134,6 +135,7 @@ const mostKept = 8;
 
 /** Creates the selections of one caller. */
 export function createSelections(): Selections {
+  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- each selection has its own signal
   const kept = new Map<string, Selection>();
   return {
     of(list) {
