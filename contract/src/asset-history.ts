@@ -7,6 +7,7 @@ import { Count, closed, page, pageQuery, Timestamp, Titled, Uuid } from './value
 export const AssetHappening = Type.Enum([
   'created',
   'edited',
+  'version_added',
   'field_changed',
   'state_changed',
   'deleted',
@@ -34,6 +35,8 @@ export const AssetHistoryEntry = closed({
   subject: Type.Optional(PostAuthor),
   /** The label of the link. */
   label: Type.Optional(Type.String()),
+  /** The note of the version. */
+  note: Type.Optional(Type.String()),
   /** How often it was viewed or downloaded through the link until then. */
   count: Type.Optional(Count),
 });

@@ -226,6 +226,10 @@ describe('GET /assets/{id}/history', () => {
     await mara.ok('batchAssets', { body: { ids: [id], action } });
     await library.runJobs();
 
+    const form = new FormData();
+    form.append('file', new Blob([Buffer.from(unknownBytes()), 'again']), 'a.bin');
+    await mara.ok('addAssetVersion', { params, body: form });
+
     const entries = await historyOf(id);
     expect(entries.map(({ what }) => what).toReversed()).toEqual([
       'created',
@@ -241,6 +245,7 @@ describe('GET /assets/{id}/history', () => {
       'deleted',
       'restored',
       'edited',
+      'version_added',
     ]);
     const [created, first, second, , ofField, share, linked, viewed] = entries.toReversed();
     expect(created?.who?.ref).toBe(mara.ref);
@@ -252,6 +257,7 @@ describe('GET /assets/{id}/history', () => {
     expect(linked?.label).toBe('Client');
     expect(viewed).toMatchObject({ label: 'Client', count: 1 });
     expect(viewed).not.toHaveProperty('who');
+    expect(entries[0]).toMatchObject({ who: { ref: mara.ref }, version: 2 });
   });
 
   test('is 404 for those who may not edit the asset', async () => {

@@ -12,7 +12,7 @@ interface Row extends Pick<AssetHistoryEntry, 'at' | 'what'> {
   id: string;
   who: PostAuthor | null;
   subject: PostAuthor | null;
-  details: Pick<AssetHistoryEntry, 'properties' | 'field' | 'label' | 'count'>;
+  details: Pick<AssetHistoryEntry, 'version' | 'note' | 'properties' | 'field' | 'label' | 'count'>;
 }
 
 /** Events of the audit log that belong to the history of an asset. */
@@ -30,6 +30,10 @@ export const list = handle(listAssetHistory, async ({ db }, { caller, params: { 
       select a.id, a.created_at as at, 'created' as what, a.owner_user_ref as who, null::bigint as subject,
         '{}'::json as details
       from assets a where a.id = ${id}
+      union all
+      select md5('version' || v.asset_id || v.number)::uuid, v.created_at, 'version_added', v.created_by_user_ref, null,
+        json_build_object('version', v.number, 'note', v.note)
+      from asset_versions v where v.asset_id = ${id} and v.number > 1
       union all
       select c.id, c.at, 'edited', c.actor_user_ref, null, json_build_object('properties', c.properties)
       from asset_changes c where c.asset_id = ${id}

@@ -31,6 +31,8 @@ const linkOf = ({ label }: AssetHistoryEntry) =>
 const sentences: Readonly<Record<AssetHappening, (entry: AssetHistoryEntry) => string>> = {
   created: () => 'uploaded the file',
   edited: ({ properties }) => `changed ${editedInWords(properties ?? [])}`,
+  version_added: ({ version, note }) =>
+    `added version ${version}${note === undefined || note === '' ? '' : `: “${note}”`}`,
   field_changed: ({ field }) => `changed ${field === undefined ? 'a field' : `“${field.title}”`}`,
   state_changed: () => 'moved it to another state',
   deleted: () => 'deleted it',
