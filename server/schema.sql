@@ -1153,6 +1153,7 @@ create table archives (
   size_bytes bigint,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
+  preset text,
   constraint archives_pkey PRIMARY KEY (id),
   constraint archives_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
@@ -1591,6 +1592,17 @@ CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING 
 CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
+
+create table converted_files (
+  object text not null,
+  hash text not null,
+  size_bytes bigint not null,
+  used_at timestamp(3) with time zone not null default now(),
+  constraint converted_files_pkey PRIMARY KEY (object),
+  constraint converted_files_hash_fkey FOREIGN KEY (hash) REFERENCES files(hash) ON DELETE CASCADE
+);
+CREATE INDEX converted_files_hash ON public.converted_files USING btree (hash);
+CREATE INDEX converted_files_used ON public.converted_files USING btree (used_at);
 
 create table different_assets (
   first_id uuid not null,

@@ -14,6 +14,8 @@ export const ArchiveCreate = closed({
   query: Type.Optional(AssetSelection),
   collection_id: Type.Optional(Uuid),
   post_id: Type.Optional(Uuid),
+  /** The form of each file (`GET /downloads`); without it, files are packed as they are. */
+  preset: Type.Optional(Type.String({ maxLength: 100 })),
 });
 export type ArchiveCreate = Static<typeof ArchiveCreate>;
 
@@ -36,7 +38,7 @@ export const createArchive = operation({
   tag: 'Archives',
   summary: 'Prepare a ZIP of files',
   description:
-    'Prepares a ZIP of the assets named by `ids` or matched by `query`, or of all files of a collection or post that the caller is given. Nothing is packed before it is downloaded. Assets that the caller is not given are left out and listed in the ZIP.',
+    'Prepares a ZIP of the assets named by `ids` or matched by `query`, or of all files of a collection or post that the caller is given. Nothing is packed before it is downloaded. Assets that the caller is not given are left out and listed in the ZIP. With `preset`, each file is converted when it is packed; what cannot be is left out.',
   door: 'signedIn',
   scope: 'read',
   example: { ids: ['3f1c9a52-5d0e-4b6f-9a3e-0d6a1f2b7c48'] },

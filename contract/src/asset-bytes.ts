@@ -17,21 +17,24 @@ export const getAssetFile = operation({
   tag: 'Assets',
   summary: 'Get the original file',
   description:
-    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers. With `version`, returns an earlier version to callers who may edit the asset. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
+    'Returns the uploaded bytes with the hash as `ETag`. Supports `Range` and `If-None-Match`. Callers who may not get the bytes receive the same 404 as for a missing asset. `v` makes the response immutable for browsers. With `version`, returns an earlier version to callers who may edit the asset. With `preset`, returns the file in the form of that preset (`GET /downloads`), made on the first request; 404 for one that the caller does not have, and 409 for a kind of file that cannot be made into it. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
   door: 'public',
   scope: 'read',
   budget: 'bytes',
   sessionCookie: 'never',
   serves: 'original',
   params: idParams,
-  query: versionedBytesQuery,
+  query: Type.Object({
+    ...versionedBytesQuery.properties,
+    preset: Type.Optional(Type.String({ maxLength: 100 })),
+  }),
   responses: {
     200: bytes('application/octet-stream'),
     206: bytes('application/octet-stream'),
     302: noContent,
     304: noContent,
   },
-  errors: ['not-found', 'range-not-satisfiable'],
+  errors: ['not-found', 'preset-not-for-kind', 'range-not-satisfiable'],
 });
 
 export const getAssetVariant = operation({

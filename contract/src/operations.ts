@@ -10,6 +10,7 @@ import * as batches from './batches.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
+import * as downloads from './downloads.ts';
 import * as duplicates from './duplicates.ts';
 import * as errors from './errors.ts';
 import * as exposedAssets from './exposed-assets.ts';
@@ -70,6 +71,7 @@ export const modules = [
   audit,
   archives,
   batches,
+  downloads,
   collections,
   comments,
   doctor,

@@ -4,6 +4,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify
 import { openCapabilities } from '../access/capabilities.ts';
 import { followLadder } from '../content/assets/previews/ladder.ts';
 import { openServedAssets, type ServedAssets } from '../content/assets/served.ts';
+import { openConversions } from '../content/downloads/conversions.ts';
 import { openWatermarks } from '../content/links/watermarks.ts';
 import { publicHeads, servePublicFiles } from '../content/public/serve.ts';
 import { openUploadBytes } from '../content/uploads/bytes.ts';
@@ -146,6 +147,7 @@ export async function openDeps(
     },
     uploads: openUploadBytes({ db, storage }),
     watermarks: openWatermarks({ db, storage, decoders }),
+    conversions: openConversions({ db, storage, decoders }),
     decoders,
     metadata: media?.metadata ?? openMetadataReader({ decoders }),
     secretKey,

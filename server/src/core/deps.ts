@@ -2,6 +2,7 @@ import type { Locker } from '@tus/server';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Caller } from '../access/caller.ts';
 import type { CapabilityResolver } from '../access/capabilities.ts';
+import type { Conversion } from '../media/convert.ts';
 import type { Decoders } from '../media/decoding/decoders.ts';
 import type { Rung } from '../media/ladder.ts';
 import type { MetadataReader } from '../media/metadata/reader.ts';
@@ -119,6 +120,19 @@ export interface Watermarks {
   find(source: Drawable, text: string): Promise<StoredRendition>;
 }
 
+/** The bytes of a picture to copy in another form. */
+export interface Convertible {
+  hash: string;
+  mime: string;
+  extension: string | null;
+}
+
+/** Copies of pictures for downloads (downloads/conversions.ts). */
+export interface Conversions {
+  /** Returns the copy, made on the first request. 409 if it cannot be made, 404 when the bytes are gone. */
+  find(source: Convertible, form: Conversion): Promise<StoredRendition>;
+}
+
 /** The dependencies of use cases, besides the caller and the request. */
 export interface Deps {
   db: Database;
@@ -137,6 +151,8 @@ export interface Deps {
   uploads: UploadBytes;
   /** Watermarked renditions for share links. */
   watermarks: Watermarks;
+  /** Copies of pictures for downloads. */
+  conversions: Conversions;
   /** Processes that decode untrusted bytes; closed when the service stops. */
   decoders: Decoders;
   /** Reads the metadata of files; closed when the service stops. */

@@ -36,6 +36,7 @@ type SettingKey =
   | 'last_backup'
   | 'buckets'
   | 'previews'
+  | 'downloads'
   | 'previews_paused'
   | 'federation_key'
   | 'federation_sensitive'

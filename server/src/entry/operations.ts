@@ -28,6 +28,8 @@ import * as commentsThread from '../content/comments/thread.ts';
 import * as commentsWrite from '../content/comments/write.ts';
 import * as csvExport from '../content/csv/export.ts';
 import * as csvImport from '../content/csv/import.ts';
+import * as downloadsFile from '../content/downloads/file.ts';
+import * as downloads from '../content/downloads/presets.ts';
 import * as duplicatesList from '../content/duplicates/list.ts';
 import * as duplicatesResolve from '../content/duplicates/resolve.ts';
 import * as extractionBackfill from '../content/extraction/backfill.ts';
@@ -213,6 +215,8 @@ const modules = [
   postsFeedWithAsset,
   postsGet,
   collectionItems,
+  downloads,
+  downloadsFile,
   postsInCollection,
   postsLike,
   postsShares,

@@ -1,3 +1,4 @@
+import type { Conversion as CopyForm } from './convert.ts';
 import type { Rung } from './ladder.ts';
 import type { LogoFault, LogoPicture } from './logo.ts';
 import type { Entry } from './metadata/fallback-entries.ts';
@@ -24,6 +25,8 @@ export interface DecoderTasks {
   print: { input: { path: string }; output: string | null };
   /** Writes a preview to `to` with the text drawn all over it. */
   watermark: { input: { path: string; text: string; to: string }; output: null };
+  /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
+  convert: { input: { path: string; mime: string; form: CopyForm; outDir: string }; output: string | null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
   logo: { input: { path: string }; output: LogoPicture | LogoFault };
   /** Reads metadata without ExifTool. */
@@ -71,6 +74,11 @@ const perform: Perform = {
     const { drawWatermark } = await import('./watermark.ts');
     await drawWatermark(path, text, to);
     return null;
+  },
+  async convert({ path, mime, form, outDir }) {
+    const { convertFile } = await import('./convert.ts');
+    const { join } = await import('node:path');
+    return convertFile({ path, mime }, form, outDir, join(outDir, 'copy'));
   },
   async logo({ path }) {
     const { readFile } = await import('node:fs/promises');

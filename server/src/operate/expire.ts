@@ -45,7 +45,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 }
 
 /**
- * Removes what has expired: grants, revokes, shares of assets, archives, sessions, tokens (shown to their owner for another
+ * Removes what has expired: grants, revokes, shares of assets, archives, copies for downloads, sessions, tokens (shown to their owner for another
  * month), sign-in failures and rate budgets. Keeps an impersonation for a day, so that a browser with its cookie gets a
  * 401 (IMPERSONATION-6). Returns the number of rows removed.
  */
@@ -56,6 +56,7 @@ export async function expire(db: Database): Promise<number> {
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from asset_shares where expires_at <= now()`.execute(db),
     await sql`delete from archives where expires_at <= now()`.execute(db),
+    await sql`delete from converted_files where used_at < now() - interval '7 days'`.execute(db),
     // BATCH-10.
     await sql`delete from batches where created_at < now() - interval '30 days'`.execute(db),
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),

@@ -189,7 +189,7 @@ describe('GET /links/{token}/archive', () => {
       const { token } = await makeLink(owner, 'collections', shelf.id, { allow_download: true, watermark });
       const entries = unzip((await bytesOf(`/links/${token}/archive`)).bytes);
       const formats = entries.map(async (entry) =>
-        entry.name.endsWith('.bin') ? null : (await sharp(entry.bytes).metadata()).format,
+        /\.(?:bin|txt)$/.test(entry.name) ? null : (await sharp(entry.bytes).metadata()).format,
       );
       return { names: entries.map(({ name }) => name), formats: await Promise.all(formats) };
     };
@@ -203,8 +203,8 @@ describe('GET /links/{token}/archive', () => {
       formats: [null, 'jpeg', null, 'jpeg'],
     });
     expect(await namesWith('Draft')).toEqual({
-      names: ['0002 Both/0001 a.b.webp', '0002 Both/0003 harbour.webp'],
-      formats: ['webp', 'webp'],
+      names: ['0002 Both/0001 a.b.webp', '0002 Both/0003 harbour.webp', '_left-out.txt'],
+      formats: ['webp', 'webp', null],
     });
   });
 

@@ -43,6 +43,18 @@ async function mediaAt(token: string, id: string): Promise<LinkedMedia> {
   return JSON.parse(text);
 }
 
+// LINK-10
+test('a download with a watermark has no still in place of a film, and says so', async () => {
+  const { token } = await linkWith({ allow_download: true, watermark: 'Draft' });
+  const answer = await fetch(`${library.address}/api/v1/links/${token}/archive`);
+  const zip = Buffer.from(await answer.arrayBuffer()).toString('latin1');
+  expect(zip).toContain('private name.webp');
+  expect(zip).not.toContain('film.webp');
+  expect(zip).toContain(`${video}\tdownloads with a watermark have pictures only`);
+  expect(await statusAt(token, `${video}/variants/preview?download=true`)).toBe(403);
+  expect(await statusAt(token, `${video}/variants/preview`)).toBe(200);
+});
+
 describe('a link that gives originals', () => {
   // LINK-18
   test('serves the media facts without the name of the file, every tile and every text track', async () => {

@@ -19,6 +19,7 @@ import { lengthOfArchive } from '../../platform/zip/records.ts';
 import { selectObjects } from '../batches/select.ts';
 import { matchingFiles } from '../collections/filling.ts';
 import { readFilling } from '../collections/lock.ts';
+import { findPreset } from '../downloads/presets.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
 import { distinctNames } from './names.ts';
 
@@ -132,13 +133,13 @@ function lengthOf(rows: Awaited<ReturnType<typeof storeFiles>>): number | null {
 }
 
 /** Creates an archive, and removes the account's oldest ones beyond the limit. */
-async function insertArchive(tx: Tx, caller: SignedIn, name: string) {
+async function insertArchive(tx: Tx, caller: SignedIn, name: string, preset: string | null) {
   await sql`delete from archives where id in (
     select id from archives where user_ref = ${caller.ref} order by created_at desc, id desc
     offset ${MOST_ARCHIVES - 1})`.execute(tx);
   return tx
     .insertInto('archives')
-    .values({ user_ref: caller.ref, name, expires_at: sql`now() + ${`${HOURS} hours`}::interval` })
+    .values({ user_ref: caller.ref, name, preset, expires_at: sql`now() + ${`${HOURS} hours`}::interval` })
     .returning(['id', 'expires_at'])
     .executeTakeFirstOrThrow();
 }
@@ -146,10 +147,11 @@ async function insertArchive(tx: Tx, caller: SignedIn, name: string) {
 /** `POST /archives`: lists the files. Nothing is packed before the download. */
 export const create = handle(createArchive, async ({ db }, { caller, body }) => {
   const archive = await db.transaction().execute(async (tx): Promise<Archive> => {
+    if (body.preset !== undefined) await findPreset(tx, caller, body.preset);
     const { assets, name } = await contentsOf(tx, caller, body);
-    const { id, expires_at } = await insertArchive(tx, caller, name);
+    const { id, expires_at } = await insertArchive(tx, caller, name, body.preset ?? null);
     const rows = await storeFiles(tx, caller, id, assets);
-    const sizeBytes = lengthOf(rows);
+    const sizeBytes = body.preset === undefined ? lengthOf(rows) : null;
     await tx.updateTable('archives').set({ size_bytes: sizeBytes }).where('id', '=', id).execute();
     return {
       id,

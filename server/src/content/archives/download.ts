@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { getArchive } from '@vitrine/contract/archives';
+import { getArchive, leftOutName } from '@vitrine/contract/archives';
 import { sql } from 'kysely';
 import { ownArchives, packedAssets } from '../../access/archives.ts';
 import type { SignedIn } from '../../access/caller.ts';
@@ -13,9 +13,11 @@ import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
-import { disposition } from '../assets/bytes.ts';
+import { disposition } from '../assets/send.ts';
+import { findDownloadable, formOf } from '../downloads/forms.ts';
+import { findPreset } from '../downloads/presets.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
-import { safeName } from './names.ts';
+import { distinctNames, safeName, withExtension } from './names.ts';
 
 /** Rows read at a time. */
 const ROWS = 100;
@@ -26,7 +28,7 @@ const RIGHTS_MS = 1000;
 /** Checksums stored at a time. */
 const CHECKSUMS = 500;
 
-type ArchiveRow = Columns<'archives', 'id' | 'name' | 'size_bytes'>;
+type ArchiveRow = Columns<'archives', 'id' | 'name' | 'size_bytes' | 'preset'>;
 
 /** A file of the archive with what the account is given of it now; nulls if it is not given. */
 interface FileRow {
@@ -42,7 +44,7 @@ interface FileRow {
 
 async function findArchive(db: Database, caller: SignedIn, id: string): Promise<ArchiveRow> {
   const { rows } = await sql<ArchiveRow>`
-    select z.id, z.name, z.size_bytes from archives z where z.id = ${id} and ${ownArchives(caller)}`.execute(
+    select z.id, z.name, z.size_bytes, z.preset from archives z where z.id = ${id} and ${ownArchives(caller)}`.execute(
     db,
   );
   const row = rows[0];
@@ -107,6 +109,16 @@ async function openOriginal({ storage, originals }: Deps, hash: string, sizeByte
   }
 }
 
+/** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
+async function openForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
+  const preset = await findPreset(deps.db, caller, key);
+  const file = await findDownloadable(deps.db, caller, assetId);
+  if (file === null) throw notFound();
+  const form = await formOf(deps, caller, file, preset);
+  const stream = await deps.storage.get(form.object, form.bytes);
+  return { stream, sizeBytes: form.bytes, extension: form.extension };
+}
+
 /** Why a file cannot be opened, as its line in the list says it; throws what has another cause. */
 function reasonOf(error: unknown): string {
   if (error instanceof Refusal) return error.message;
@@ -133,6 +145,8 @@ async function* filesOf(deps: Deps, { archive, caller: first, isFixed }: Packing
     if (isFixed && name !== null) throw new ArchiveChanged('a file of an archive was taken away');
     leftOut.push(listed(asset_id, reason));
   };
+  // Other extensions may make names equal.
+  const nameOf = distinctNames([leftOutName]);
   let caller = first;
   let rightsAt = performance.now();
   let after = 0;
@@ -154,6 +168,25 @@ async function* filesOf(deps: Deps, { archive, caller: first, isFixed }: Packing
         continue;
       }
       if (isFixed && hash !== row.planned_hash) throw new ArchiveChanged('a file of an archive was replaced');
+      if (archive.preset !== null) {
+        const made = await openForm(deps, caller, row.asset_id, archive.preset).catch(reasonOf);
+        if (typeof made === 'string') {
+          leave(row, made);
+          continue;
+        }
+        try {
+          yield {
+            name: nameOf(withExtension(name, made.extension)),
+            sizeBytes: made.sizeBytes,
+            modified: new Date(created_at),
+            crc: null,
+            open: async () => made.stream,
+          };
+        } finally {
+          made.stream.destroy();
+        }
+        continue;
+      }
       const file = { name, modified: new Date(created_at), read: (crc: number) => checksums.add(hash, crc) };
       if (isFixed && row.crc32 !== null) {
         const open = (range?: ByteRange) => storage.get(originalKey(hash), size, range);

@@ -25,6 +25,12 @@ function divide(name: string): { stem: string; extension: string } {
   return { stem: name.slice(0, name.length - extension.length), extension };
 }
 
+/** Returns the name with another extension. */
+export function withExtension(name: string, extension: string | null): string {
+  const { stem } = divide(name);
+  return extension === null ? stem : `${stem}.${extension}`;
+}
+
 /**
  * Returns a function that names the files of an archive: each name is safe and given once, also where case and Unicode
  * form do not count, with a number if another file has it.

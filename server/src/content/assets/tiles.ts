@@ -10,7 +10,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { hasCurrent } from '../../platform/http/etag.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
-import { notFoundIfRemoved } from './bytes.ts';
+import { notFoundIfRemoved } from './send.ts';
 
 /** A pack of tiles, as in `files.renditions`; `type` is that of each tile. */
 export interface KeptTiles {

@@ -10,8 +10,9 @@ import type { NestedPlaceKey } from '../../platform/http/cursor.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
+import { leftOutText, listed } from '../archives/left-out.ts';
 import { safeName } from '../archives/names.ts';
-import { disposition } from '../assets/bytes.ts';
+import { disposition } from '../assets/send.ts';
 import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
 import { countUses } from './uses.ts';
 import { visitLink } from './visit.ts';
@@ -36,11 +37,20 @@ interface Source {
   extension: string | null;
 }
 
+/** Why a download with a watermark leaves a file out. */
+const unmarked = 'downloads with a watermark have pictures only';
+
+/** A watermark is drawn into pictures only: films and sounds are left out, rather than stills with their names (LINK-10). */
+function isPacked({ watermark }: Pick<LinkVisitor, 'watermark'>, { mime }: ShownRow): boolean {
+  return watermark === null || !/^(?:video|audio)\//.test(mime);
+}
+
 /**
  * Returns the stored file of an asset for the archive: its original or, on a link with a watermark, its largest
  * rendition, with its key.
  */
 function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: ShownRow) {
+  if (!isPacked({ watermark }, row)) return null;
   if (watermark === null) return { object: originalKey(row.file_hash), bytes: row.size_bytes, key: null };
   const key = keysOf(ladder).findLast((size) => row.renditions[size] !== undefined);
   const rendition = key === undefined ? undefined : row.renditions[key];
@@ -101,6 +111,7 @@ async function* entriesOf(
 ): AsyncGenerator<ZipSource> {
   const nameOf = namesOf(first);
   let from: NestedPlaceKey | null = null;
+  const leftOut: string[] = [];
   for (let visitor = first; ; visitor = await downloader(deps, token, http)) {
     const readAt = performance.now();
     const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
@@ -111,7 +122,10 @@ async function* entriesOf(
         from = keyOf(row);
         const nameWith = nameOf(row);
         const source = await sourceOf(deps, visitor, row);
-        if (source === null) continue;
+        if (source === null) {
+          leftOut.push(listed(row.id, unmarked));
+          continue;
+        }
         yield {
           name: nameWith(source.extension),
           sizeBytes: source.bytes,
@@ -127,8 +141,10 @@ async function* entriesOf(
     } finally {
       await countUses(deps.db, 'download', visitor.linkId, sent);
     }
-    if (isCurrent && rows.length < ROWS) return;
+    if (isCurrent && rows.length < ROWS) break;
   }
+  const text = leftOutText(leftOut);
+  if (text !== null) yield text;
 }
 
 async function titleOf({ db }: Deps, { target }: LinkVisitor): Promise<string> {

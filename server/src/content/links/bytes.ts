@@ -16,7 +16,7 @@ import type { Columns, Database } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
-import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/bytes.ts';
+import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
 import { linkedRenditions } from './shown.ts';
 import { countDownload } from './uses.ts';
 import { visitLink } from './visit.ts';
@@ -92,6 +92,9 @@ async function sendRendition(
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
   if (download && !mayDownload(visitor)) throw refuse('link-download-not-allowed');
+  // A still is no download of a film or sound (LINK-10).
+  if (download && !maySeeUnmarked(visitor) && /^(?:video|audio)\//.test(row.mime))
+    throw refuse('link-download-not-allowed');
   if (!maySeeUnmarked(visitor) && !keysOf(deps.ladder).includes(key)) throw notFound();
   const { watermark } = visitor;
   const { rendition } = row;

@@ -11,9 +11,9 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { checkJson } from '../../platform/http/validate.ts';
 import { subtitlesKey } from '../../platform/storage/object-key.ts';
-import { notFoundIfRemoved, send } from '../assets/bytes.ts';
 import { lockEditable } from '../assets/edit.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
+import { notFoundIfRemoved, send } from '../assets/send.ts';
 import { MOST_SUBTITLE_BYTES, prepareSubtitles, removeSubtitles, storeSubtitles } from './store.ts';
 
 /**

@@ -54,6 +54,11 @@ export async function findPerl(searchPath: string): Promise<string | null> {
   return null;
 }
 
+/** Returns the path of ExifTool's script, for another program that runs it. */
+export async function exifToolScript(): Promise<string> {
+  return exiftoolPath();
+}
+
 /** Passes none of our environment to ExifTool. It computes in UTC. */
 const environment = { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' };
 

@@ -94,6 +94,7 @@ interface ArchivesTable {
   size_bytes: number | null;
   created_at: Generated<string>;
   expires_at: string;
+  preset: string | null;
 }
 
 interface AssetChangesTable {
@@ -329,6 +330,13 @@ interface CommentsTable {
   remote_actor_ref: number | null;
   relayed_for: string | null;
   relayed_library: string | null;
+}
+
+interface ConvertedFilesTable {
+  object: string;
+  hash: string;
+  size_bytes: number;
+  used_at: Generated<string>;
 }
 
 interface DifferentAssetsTable {
@@ -1248,6 +1256,7 @@ export interface Tables {
   collections: CollectionsTable;
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
+  converted_files: ConvertedFilesTable;
   different_assets: DifferentAssetsTable;
   extraction_runs: ExtractionRunsTable;
   featured_posts: FeaturedPostsTable;

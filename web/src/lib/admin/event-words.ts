@@ -12,6 +12,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'system.public_mode.changed': '{actor} turned public mode {enabled}',
   'system.mature_content.changed': '{actor} changed whether mature content is allowed',
   'system.previews.changed': '{actor} changed the sizes of previews: {keys}',
+  'system.downloads.changed': '{actor} changed the download presets: {keys}',
   'system.previews.paused': '{actor} paused or resumed the rendering of previews',
   'system.site.changed': '{actor} changed the name or address of the library',
   'system.versions.changed': '{actor} changed how many earlier versions of files are kept',

@@ -45,6 +45,8 @@ export function archiveAddress(token: string): string {
 /** Returns the download address of an asset: its original, or its largest rendition if originals are not allowed. */
 export function downloadAddress(token: string, view: LinkView, asset: LinkedAsset): string | undefined {
   if (!view.allow_download) return undefined;
+  // A watermark is drawn into pictures only.
+  if (view.watermarked && /^(?:video|audio)\//.test(asset.media_type)) return undefined;
   if (!view.watermarked) return `${originalAddress(token, asset.id)}?download=true`;
   const key = rungs.findLast((rung) => asset.variants.includes(rung.key))?.key;
   return key === undefined ? undefined : `${variantAddress(token, asset.id, key)}?download=true`;

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type RawBuilder, sql } from 'kysely';
 import { assetsGivenEncrypted, assetsGivenTo, type PeerCaller } from '../../../access/federation.ts';
-import { send } from '../../../content/assets/bytes.ts';
+import { send } from '../../../content/assets/send.ts';
 import { isText } from '../../../content/subtitles/tracks.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { sandboxPolicy } from '../../../platform/http/security-headers.ts';

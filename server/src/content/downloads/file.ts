@@ -1,0 +1,79 @@
+import { getAssetFile } from '@vitrine/contract/asset-bytes';
+import type { Caller } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { sandboxPolicy } from '../../platform/http/security-headers.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
+import { findBytes } from '../assets/find-bytes.ts';
+import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
+import { findDownloadable, formOf, readDownloadable } from './forms.ts';
+import { findPreset } from './presets.ts';
+
+/** Sends a file in the form of a preset as a download, under the content rule (DOWNLOAD-3). */
+async function sendForm(
+  deps: Deps,
+  http: HttpFacts,
+  {
+    caller,
+    id,
+    preset: key,
+    version,
+  }: { caller: Caller; id: string; preset: string; version: number | undefined },
+) {
+  const find = async () => {
+    if (version === undefined) return findDownloadable(deps.db, caller, id);
+    const row = await findBytes(deps, caller, { id, key: null, version });
+    return row === null ? null : readDownloadable(deps.db, id, row.file_hash);
+  };
+  const file = await find();
+  if (file === null) throw notFound();
+  const preset = await findPreset(deps.db, caller, key);
+  const form = await formOf(deps, caller, file, preset);
+  const stem = file.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+  const name = form.extension === null ? stem : `${stem}.${form.extension}`;
+  const sent = send(deps, http, {
+    object: form.object,
+    type: form.type,
+    sizeBytes: form.bytes,
+    etag: `"${file.file_hash}-${preset.key}-${form.object.split('/').at(-1) ?? ''}"`,
+    immutable: false,
+    headers: {
+      'content-disposition': disposition('attachment', name),
+      'content-security-policy': sandboxPolicy,
+    },
+  });
+  return notFoundIfRemoved(sent, find);
+}
+
+/** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
+export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
+  if (query.preset !== undefined)
+    return sendForm(deps, http, { caller, id: params.id, preset: query.preset, version: query.version });
+  const find = () => findBytes(deps, caller, { id: params.id, key: null, version: query.version });
+  const row = await find();
+  if (row === null) throw notFound();
+  const inline = isInert(row.mime) && query.download !== true;
+  const original = {
+    object: originalKey(row.file_hash),
+    type: row.mime,
+    sizeBytes: row.size_bytes,
+    etag: `"${row.file_hash}"`,
+    immutable: query.v === row.file_hash,
+    isDownload: query.download === true,
+    headers: {
+      'content-disposition': disposition(inline ? 'inline' : 'attachment', row.file_name),
+      'content-security-policy': sandboxPolicy,
+    },
+  };
+  const sent = sendOriginal(deps, http, original).catch(async (error: unknown) => {
+    // A size that its peer did not state becomes known with the bytes, which another request may have fetched by now.
+    const isUnknown = error instanceof DamagedObject && row.size_bytes === 0;
+    const sizeBytes =
+      isUnknown || error instanceof NoSuchObject ? await deps.originals.fetch(row.file_hash) : null;
+    if (sizeBytes === null) throw error;
+    return sendOriginal(deps, http, { ...original, sizeBytes });
+  });
+  return notFoundIfRemoved(sent, find);
+});
