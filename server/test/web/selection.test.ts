@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, upload } from './call.ts';
-import { drag, isFocused, phone, placeIn } from './hands.ts';
+import { call, callFrom, publish, upload } from './call.ts';
+import { drag, isFocused, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -111,4 +111,45 @@ test('selects with a long press and changes on a phone', async () => {
   await tile(page, 9).waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Undo' }).tap();
   await tile(page, 9).waitFor();
+});
+
+test('selects posts in the feed, a collection and the search, and restores from the trash', async () => {
+  const posts = [await publish(ana, 'Fog', [pier.id]), await publish(ana, 'Rain', [pier.id])];
+  const { id: collection } = await call(ana, 'POST', '/collections', { name: 'Weather' });
+  const dialog = ana.getByRole('dialog');
+  const notices = ana.getByRole('region', { name: 'Changes' });
+  const select = (name: string) => ana.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+
+  await ana.goto('/');
+  await ana.getByRole('button', { name: 'Select', exact: true }).click();
+  await select('Fog').click();
+  await select('Rain').click();
+  await bar(ana).getByRole('button', { name: 'Add to a collection' }).click();
+  await dialog.getByRole('combobox', { name: 'Collection' }).selectOption('Weather');
+  await dialog.getByRole('button', { name: 'Change 2 posts' }).click();
+  await notices.getByText('Added to a collection').waitFor();
+
+  await visit(ana, `/collections/${collection}`);
+  await select('Fog').click();
+  await bar(ana).getByRole('button', { name: 'Change', exact: true }).click();
+  await ana.getByRole('menuitem', { name: 'Remove from a collection' }).click();
+  await dialog.getByRole('button', { name: 'Change 1 post' }).click();
+  await expect.poll(() => select('Fog').count()).toBe(0);
+  expect(await select('Rain').count()).toBe(1);
+
+  await visit(ana, '/search?q=rain&kind=post');
+  await select('Rain').click();
+  await bar(ana).getByRole('button', { name: 'Who may see them' }).click();
+  await dialog.getByText('Only you', { exact: true }).click();
+  await dialog.getByRole('button', { name: 'Change 1 post' }).click();
+  await expect.poll(async () => (await call(ana, 'GET', `/posts/${posts[1]}`)).visibility).toBe('private');
+
+  for (const id of posts) await call(ana, 'DELETE', `/posts/${id}`);
+  await visit(ana, '/trash');
+  await ana.getByRole('button', { name: 'Select', exact: true }).click();
+  await ana.keyboard.press('ControlOrMeta+A');
+  await bar(ana).getByRole('button', { name: 'Restore 2 posts' }).click();
+  await dialog.getByRole('button', { name: 'Restore 2 posts' }).click();
+  await notices.getByText('Restored').waitFor();
+  await expect.poll(async () => (await callFrom(ana, 'GET', `/posts/${posts[0]}`)).status).toBe(200);
 });

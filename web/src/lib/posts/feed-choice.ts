@@ -1,3 +1,4 @@
+import type { PostSelection } from '@vitrine/contract/batches';
 import type { OriginFilter } from '@vitrine/contract/federation';
 import type { SessionUser } from '@vitrine/contract/identity';
 import { readOrigin } from '#lib/federation/origin.ts';
@@ -110,4 +111,26 @@ export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): st
   }
   const text = search.toString();
   return `${choice.drafts ? '/drafts' : '/'}${text === '' ? '' : `?${text}`}`;
+}
+
+/** Returns the name of the selection of a feed. */
+export function selectionName(choice: FeedChoice): string {
+  return `feed ${JSON.stringify(choice)}`;
+}
+
+/** Returns what selects the posts of a feed for a batch; undefined if no query does. */
+export function postSelectionOf({
+  feed,
+  drafts,
+  tags,
+  author,
+  team,
+  origin,
+}: FeedChoice): PostSelection | undefined {
+  if (feed !== 'latest' || drafts || origin !== undefined) return undefined;
+  return {
+    ...(tags === undefined ? {} : { tag: [...tags] }),
+    ...(author === undefined ? {} : { owner_ref: author }),
+    ...(team === undefined ? {} : { team_id: team }),
+  };
 }

@@ -1,3 +1,4 @@
+import type { AssetSelection, PostSelection } from '@vitrine/contract/batches';
 import type { OriginFilter } from '@vitrine/contract/federation';
 import type { SavedQuery, SearchKind } from '@vitrine/contract/search';
 import { readOrigin } from '#lib/federation/origin.ts';
@@ -138,4 +139,32 @@ export function without(
 ): SearchCriteria {
   const { [part]: _, ...rest } = criteria;
   return rest;
+}
+
+/** The longest words of a batch. */
+const longestWords = 500;
+
+/** Returns what selects the same posts for a batch; undefined if no query does. */
+export function postSelectionOf(criteria: SearchCriteria): PostSelection | undefined {
+  const { q, type, tags, team, origin, owner, filters } = criteria;
+  if (origin !== undefined || type !== undefined || filters.length > 0 || q.length > longestWords)
+    return undefined;
+  return {
+    ...(q === '' ? {} : { q }),
+    ...(tags.length === 0 ? {} : { tag: [...tags] }),
+    ...(team === undefined ? {} : { team_id: team }),
+    ...(owner === undefined ? {} : { owner_ref: owner }),
+  };
+}
+
+/** Returns what selects the same assets for a batch; undefined if no query does. */
+export function assetSelectionOf(criteria: SearchCriteria): AssetSelection | undefined {
+  const { type, filters, ...rest } = criteria;
+  const shared = postSelectionOf({ ...rest, filters: [] });
+  if (shared === undefined) return undefined;
+  return {
+    ...shared,
+    ...(type === undefined ? {} : { asset_type: type }),
+    ...(filters.length === 0 ? {} : { filter: [...filters] }),
+  };
 }

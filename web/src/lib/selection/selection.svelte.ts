@@ -1,4 +1,3 @@
-import { createContext } from 'svelte';
 import { createSubscriber } from 'svelte/reactivity';
 import { span } from './span.ts';
 
@@ -27,7 +26,7 @@ export interface Selection {
 }
 
 /** Creates a selection in which nothing is chosen. */
-function createSelection(): Selection {
+export function createSelection(): Selection {
   // One signal for the whole set: a signal for each of tens of thousands of ids costs more than it saves.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity -- see above
   const chosen = new Set<string>();
@@ -118,33 +117,6 @@ function createSelection(): Selection {
       anchor = undefined;
       extended = [];
       changed();
-    },
-  };
-}
-
-/** The selections of the lists that were opened last, so that going back finds what was chosen. */
-export interface Selections {
-  /** Returns the selection of a list, by a name that includes its filter. */
-  of(list: string): Selection;
-}
-
-export const [getSelections, setSelections] = createContext<Selections>();
-
-/** Lists whose selections are kept. */
-const mostKept = 8;
-
-/** Creates the selections of one caller. */
-export function createSelections(): Selections {
-  // eslint-disable-next-line svelte/prefer-svelte-reactivity -- each selection has its own signal
-  const kept = new Map<string, Selection>();
-  return {
-    of(list) {
-      const selection = kept.get(list) ?? createSelection();
-      kept.delete(list);
-      kept.set(list, selection);
-      const [oldest] = kept.keys();
-      if (kept.size > mostKept && oldest !== undefined) kept.delete(oldest);
-      return selection;
     },
   };
 }
