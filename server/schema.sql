@@ -673,6 +673,16 @@ AS $function$
   select case when interim_hash is null then processing_status else 'ready' end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.size_of_asset()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  select size_bytes into new.size_bytes from files where hash = new.file_hash;
+  return new;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.time_asset_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1313,6 +1323,7 @@ create table assets (
   origin_peer_id uuid,
   visible_until timestamp(3) with time zone,
   interim_hash text,
+  size_bytes bigint not null default 0,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
@@ -1328,12 +1339,16 @@ create table assets (
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
 CREATE INDEX assets_by_origin ON public.assets USING btree (origin_peer_id, created_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
+CREATE INDEX assets_by_size ON public.assets USING btree (size_bytes, id) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_by_title ON public.assets USING btree ("left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
 CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
 CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_of_owner_by_size ON public.assets USING btree (owner_user_ref, size_bytes, id) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_of_owner_by_title ON public.assets USING btree (owner_user_ref, "left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
 CREATE INDEX assets_owner_files ON public.assets USING btree (owner_user_ref, file_hash) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_state ON public.assets USING btree (state_id, created_at DESC, id DESC) WHERE ((state_id IS NOT NULL) AND (deleted_at IS NULL));
@@ -1350,6 +1365,7 @@ CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_nam
 CREATE TRIGGER assets_document_timed AFTER UPDATE ON public.assets FOR EACH ROW WHEN ((new.created_at IS DISTINCT FROM old.created_at)) EXECUTE FUNCTION time_asset_document();
 CREATE TRIGGER assets_expose AFTER UPDATE OF owner_user_ref, team_id ON public.assets FOR EACH ROW WHEN (((new.owner_user_ref IS DISTINCT FROM old.owner_user_ref) OR (new.team_id IS DISTINCT FROM old.team_id))) EXECUTE FUNCTION refresh_exposure_of_asset();
 CREATE TRIGGER assets_show_members AFTER UPDATE OF deleted_at, status, processing_status, interim_hash, sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((member_audience(new.deleted_at, new.status, shown_status(new.processing_status, new.interim_hash), new.sensitivity, new.exposure) IS DISTINCT FROM member_audience(old.deleted_at, old.status, shown_status(old.processing_status, old.interim_hash), old.sensitivity, old.exposure))) EXECUTE FUNCTION show_members_of_asset();
+CREATE TRIGGER assets_sized BEFORE INSERT OR UPDATE OF file_hash ON public.assets FOR EACH ROW EXECUTE FUNCTION size_of_asset();
 CREATE TRIGGER assets_tags_known AFTER UPDATE OF sensitivity, exposure ON public.assets FOR EACH ROW WHEN ((((new.sensitivity = 'public'::text) OR ((new.sensitivity = 'posts'::text) AND (new.exposure = 'public'::text))) AND (NOT ((old.sensitivity = 'public'::text) OR ((old.sensitivity = 'posts'::text) AND (old.exposure = 'public'::text)))))) EXECUTE FUNCTION know_tags_of_opened_asset();
 
 create table audit_events (

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchBatches } from './batches.ts';
 import { benchFeed } from './feed.ts';
 import { benchFeeds } from './feeds.ts';
 import { benchFirstFrame } from './first-frame.ts';
@@ -33,6 +34,9 @@ const { values, positionals } = parseArgs({
 });
 
 switch (positionals[0]) {
+  case 'batches':
+    await benchBatches(Number(values.seconds));
+    break;
   case 'feed':
     await benchFeed(values.posts.split(',').map(Number), Number(values.seconds));
     break;

@@ -189,9 +189,8 @@ export const getAsset = operation({
   errors: ['not-found'],
 });
 
-/** ASSET-22: filters of the list. All except paging and order read columns that may be withheld. */
-export const AssetQuery = Type.Object({
-  ...pageQuery,
+/** ASSET-22: filters of the list. All read columns that may be withheld. */
+const assetFilters = {
   /** Words, "phrases" and -exclusions, with the syntax of `GET /search`. */
   q: Type.Optional(Type.String({ maxLength: 1000 })),
   tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 10 })),
@@ -204,7 +203,16 @@ export const AssetQuery = Type.Object({
   /** The code of a workflow state of the domain `asset`. */
   state: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   filter: Type.Optional(Filters),
-  sort: Type.Optional(Type.Enum(['newest', 'oldest'])),
+};
+
+/** ASSET-34: by the time when it was added, by title with numbers as numbers, or by the size of the file. */
+export const AssetSort = Type.Enum(['newest', 'oldest', 'title', 'title_desc', 'largest', 'smallest']);
+export type AssetSort = Static<typeof AssetSort>;
+
+export const AssetQuery = Type.Object({
+  ...pageQuery,
+  ...assetFilters,
+  sort: Type.Optional(AssetSort),
   include_deleted: Type.Optional(Type.Boolean()),
 });
 export type AssetQuery = Static<typeof AssetQuery>;
@@ -216,12 +224,35 @@ export const listAssets = operation({
   tag: 'Assets',
   summary: 'List assets',
   description:
-    'Lists assets that pass the caller’s read rule, newest first, with placeholders for those whose columns are withheld. Filters match only columns that the caller may see. `include_deleted` is for `system.admin` and ignored for others.',
+    'Lists assets that pass the caller’s read rule, newest first, with placeholders for those whose columns are withheld. Filters match, and orders by title and size contain, only columns that the caller may see. `include_deleted` is for `system.admin` and ignored for others.',
   door: 'public',
   scope: 'read',
   query: AssetQuery,
   replica: true,
   responses: { 200: page(Asset) },
+  errors: [
+    'filter-field-not-found',
+    'filter-malformed',
+    'filter-operator-not-for-type',
+    'filter-value-invalid',
+  ],
+});
+
+/** ASSET-35: the most assets that are counted. */
+export const mostCounted = 100_000;
+
+export const countAssets = operation({
+  id: 'countAssets',
+  method: 'GET',
+  path: '/assets/count',
+  tag: 'Assets',
+  summary: 'Count assets',
+  description: `Counts the assets that \`GET /assets\` with these filters shows the caller, without placeholders. Counting stops at ${mostCounted}; then \`capped\` is true.`,
+  door: 'public',
+  scope: 'read',
+  query: Type.Object(assetFilters),
+  replica: true,
+  responses: { 200: closed({ total: Count, capped: Type.Boolean() }) },
   errors: [
     'filter-field-not-found',
     'filter-malformed',

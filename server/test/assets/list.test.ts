@@ -51,6 +51,7 @@ for (const [at, [title, fields, tags]] of town.entries())
 const listed = async (visitor: Visitor, query: AssetQuery = {}): Promise<Asset[]> =>
   (await pagesOf((from) => visitor.ok('listAssets', { query: { limit: 3, ...query, ...from } }))).flat();
 
+const natural = new Intl.Collator('und', { numeric: true }).compare;
 const nameOf = (asset: Asset) => (asset.restricted ? 'withheld' : asset.title);
 const names = async (visitor: Visitor, query?: AssetQuery) => (await listed(visitor, query)).map(nameOf);
 
@@ -101,6 +102,55 @@ describe('GET /assets', () => {
     for (const tag of odd) expect([tag, await found(tag)]).toEqual([tag, [id]]);
     for (const tag of ['50', '%', 'sea', 'SEA', 'a']) expect([tag, await found(tag)]).toEqual([tag, []]);
   });
+});
+
+describe('orders by title and size', () => {
+  // ASSET-34
+  test('count numbers in titles as numbers and contain only assets whose columns are shown', async () => {
+    const titles = ['IMG 10', 'img 9', 'IMG 2', 'Éclair 1', 'a'];
+    for (const title of titles) await add({ title, asset_type: 3 });
+    await add({ ...restricted, title: 'IMG 5', asset_type: 3 });
+    const byTitle = ['a', 'Éclair 1', 'IMG 2', 'IMG 5', 'img 9', 'IMG 10'];
+    for (const limit of [2, 5, 50])
+      expect(await names(owner, { asset_type: 3, sort: 'title', limit })).toEqual(byTitle);
+    expect(await names(owner, { asset_type: 3, sort: 'title_desc', limit: 2 })).toEqual(byTitle.toReversed());
+    const shown = byTitle.filter((title) => title !== 'IMG 5');
+    expect(await names(stranger, { sort: 'title' })).toEqual(
+      [...shown, '', 'document', 'open'].toSorted(natural),
+    );
+  });
+
+  test('order by the size of the file, also after it changed', async () => {
+    const other = (await upload(owner, plainFile('longer than the other one'))).file_hash ?? '';
+    const ids = [
+      await add({ title: 'small', asset_type: 4 }),
+      await add({ title: 'changed', asset_type: 4 }),
+    ];
+    await library.deps.db
+      .updateTable('assets')
+      .set({ file_hash: other })
+      .where('id', '=', ids[1] ?? '')
+      .execute();
+    const query = { asset_type: 4, limit: 1 };
+    expect(await names(owner, { ...query, sort: 'largest' })).toEqual(['changed', 'small']);
+    expect(await names(owner, { ...query, sort: 'smallest' })).toEqual(['small', 'changed']);
+  });
+
+  test('refuse the cursor of another order', async () => {
+    const { next_cursor } = await owner.ok('listAssets', { query: { limit: 1, sort: 'title' } });
+    for (const sort of ['newest', 'largest'] as const) {
+      const query = { sort, cursor: next_cursor ?? '' };
+      expect(await owner.refused('listAssets', { query })).toMatchObject({ status: 400 });
+    }
+  });
+});
+
+// ASSET-35
+test('GET /assets/count counts what the caller is shown', async () => {
+  const counted = (visitor: Visitor, query: AssetQuery = {}) => visitor.ok('countAssets', { query });
+  expect(await counted(owner, { tag: ['sea'] })).toEqual({ total: 4, capped: false });
+  expect(await counted(stranger, { tag: ['sea'] })).toEqual({ total: 2, capped: false });
+  expect(await counted(stranger, { tag: ['secret'] })).toEqual({ total: 0, capped: false });
 });
 
 describe('pages', () => {

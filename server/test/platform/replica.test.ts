@@ -298,7 +298,7 @@ async function markedRequests(): Promise<string[]> {
     search: ['?q=harbour', '?q=sea+harbour', '?kind=asset&q=harbour'],
     suggest: ['?q=har'],
     listPosts: ['', '?q=harbour', '?feed=team', '?feed=following', '?feed=trending', '?tag=sea'],
-    listAssets: ['', '?q=harbour'],
+    listAssets: ['', '?q=harbour', '?sort=title', '?sort=largest'],
     listFieldValues: ['', '?q=a'],
     listTags: ['', '?q=se'],
   };

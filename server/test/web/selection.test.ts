@@ -153,3 +153,49 @@ test('selects posts in the feed, a collection and the search, and restores from 
   await notices.getByText('Restored').waitFor();
   await expect.poll(async () => (await callFrom(ana, 'GET', `/posts/${posts[0]}`)).status).toBe(200);
 });
+
+test('counts and sorts the assets, and remembers how they are shown', async () => {
+  await ana.goto('/assets');
+  await ana.getByText('9 files', { exact: true }).waitFor();
+  const titles = () =>
+    list(ana)
+      .getByRole('link')
+      .evaluateAll((links) => links.map((link) => link.ariaLabel?.split(',')[0]));
+  await call(ana, 'POST', '/assets', { file_hash: pier.file_hash, sensitivity: 'public', title: 'File 10' });
+  await ana.getByLabel('Order').selectOption('Title, A to Z');
+  await ana.waitForURL(/sort=title/);
+  await expect.poll(titles).toEqual(Array.from({ length: 10 }, (_, at) => `File ${at + 1}`));
+  await ana.getByLabel('View').selectOption('List');
+  await tile(ana, 10).waitFor();
+  await ana.reload();
+  await expect.poll(() => ana.getByLabel('View').inputValue()).toBe('list');
+  expect((await tile(ana, 2).boundingBox())?.height).toBeLessThan(60);
+  await ana.getByLabel('View').selectOption('Medium tiles');
+});
+
+test('renders only what is near the window, and returns to the place where it was left', async () => {
+  for (let at = 11; at <= 130; at += 1)
+    await call(ana, 'POST', '/assets', {
+      file_hash: pier.file_hash,
+      sensitivity: 'public',
+      title: `File ${at}`,
+    });
+  const page = await studio.enter('ana', phone);
+  await page.goto('/assets?sort=title');
+  await tile(page, 1).waitFor();
+  const scrolled = () => page.evaluate(() => scrollY);
+  await expect
+    .poll(async () => {
+      await page.evaluate(() => scrollTo({ top: document.body.scrollHeight }));
+      return tile(page, 130).count();
+    })
+    .toBe(1);
+  expect(await list(page).getByRole('link').count()).toBeLessThan(60);
+  const place = await scrolled();
+  await mark(page, 129).waitFor({ state: 'attached' });
+  await tile(page, 129).tap();
+  await page.getByRole('heading', { name: 'File 129', level: 1 }).waitFor();
+  await page.goBack();
+  await tile(page, 129).waitFor();
+  await expect.poll(async () => Math.abs((await scrolled()) - place)).toBeLessThan(100);
+});

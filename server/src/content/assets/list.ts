@@ -1,4 +1,10 @@
-import { type AssetQuery, listAssets, listAssetTypes } from '@vitrine/contract/assets';
+import {
+  type AssetQuery,
+  countAssets,
+  listAssets,
+  listAssetTypes,
+  mostCounted,
+} from '@vitrine/contract/assets';
 import { type RawBuilder, sql } from 'kysely';
 import {
   readableAssets,
@@ -12,10 +18,10 @@ import { fromOrigin } from '../../access/federation.ts';
 import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { timeCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { matchingRows } from '../search-index/matching.ts';
+import { orderOf } from './order.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** The filters of the query. */
@@ -87,18 +93,11 @@ function nextOf({ sets, teams }: ReadableParts, { rule, after, order, most }: Ne
 
 export const list = handle(listAssets, async ({ db, ladder }, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
-  const key = timeCursor.read(query.cursor);
-  const oldestFirst = query.sort === 'oldest';
-  const after =
-    key === null
-      ? sql<boolean>`true`
-      : oldestFirst
-        ? sql<boolean>`(a.created_at, a.id) > (${key.at}::timestamptz, ${key.id}::uuid)`
-        : sql<boolean>`(a.created_at, a.id) < (${key.at}::timestamptz, ${key.id}::uuid)`;
+  const { after, by: order, cursorOf, readsColumn } = orderOf(query.sort, query.cursor);
   const narrowed = await narrowing(db, caller, query);
-  const order = oldestFirst ? sql`a.created_at, a.id` : sql`a.created_at desc, a.id desc`;
-  const rule = ruleOf(caller, query, narrowed.length > 0);
-  const parts = narrowed.length > 0 || query.include_deleted === true ? null : readableParts(caller);
+  const isOfShown = narrowed.length > 0 || readsColumn;
+  const rule = ruleOf(caller, query, isOfShown);
+  const parts = isOfShown || query.include_deleted === true ? null : readableParts(caller);
   // The best plan depends on the values of the filters, not on those of the other parameters.
   const most = narrowed.length > 0 ? sql<number>`${limit + 1}` : sql.lit(rowsOfPage(limit));
   const wanted =
@@ -108,10 +107,20 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const { rows } = await sql<AssetRow>`
     select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}
     where ${wanted} order by ${order} limit ${most}`.execute(db);
-  const page = cutPage(rows, limit, (last) =>
-    timeCursor.after({ at: last.asset_created_at, id: last.asset_id }),
-  );
+  const page = cutPage(rows, limit, cursorOf);
   return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
+});
+
+/** Counts what the list shows with these filters, without placeholders (ASSET-35). */
+export const count = handle(countAssets, async ({ db }, { caller, query }) => {
+  const conditions = [shownAssets(caller), ...(await narrowing(db, caller, query))];
+  const { rows } = await sql<{ total: number }>`
+    select count(*) as total from (
+      select from assets a where ${sql.join(conditions, sql` and `)} limit ${sql.lit(mostCounted + 1)}) counted`.execute(
+    db,
+  );
+  const total = rows[0]?.total ?? 0;
+  return { status: 200, body: { total: Math.min(total, mostCounted), capped: total > mostCounted } };
 });
 
 /** Returns the asset types (ASSET-25). */

@@ -194,6 +194,7 @@ interface AssetsTable {
   origin_peer_id: string | null;
   visible_until: string | null;
   interim_hash: string | null;
+  size_bytes: Generated<number>;
 }
 
 interface AuditEventsTable {

@@ -82,3 +82,9 @@ export const placeCursor = cursorCodec('place', Place);
 /** Lists of such lists: place and id in the outer list and in the inner one. */
 export const nestedCursor = cursorCodec('nested', Type.Object({ outer: Place, inner: Place }));
 export type NestedPlaceKey = Parameters<typeof nestedCursor.after>[0];
+
+/** Assets ordered by the beginning of their title. */
+export const titleCursor = cursorCodec('title', Type.Object({ title: cursorText(200), id: Uuid }));
+
+/** Assets ordered by the size of their file. */
+export const sizeCursor = cursorCodec('size', Type.Object({ size: WholeNumber, id: Uuid }));

@@ -53,12 +53,18 @@ export async function lookAtShelf(matrix: Matrix, caller: Caller, shelf: Shelf, 
     if (isThere) due += 1;
   }
   matrix.ledger.hold(`${caller.name}: /assets?${shelf.query}: how many, each once`, items.length, due);
+  if (!shelf.filtered) return;
+  const counted = await caller.visitor.send(`/assets/count?${shelf.query}`);
+  const { total }: { total: number } = JSON.parse(counted.text);
+  matrix.ledger.hold(`${caller.name}: /assets/count?${shelf.query}`, total, due);
 }
 
 export function filteredShelves(matrix: Matrix): Shelf[] {
   const where = (rule: (asset: AssetCell) => boolean) => matrix.world.assets.filter(rule);
   return [
     { query: 'tag=matrix&sort=oldest', cells: matrix.world.assets, filtered: true },
+    { query: 'sort=title', cells: matrix.world.assets, filtered: true },
+    { query: 'tag=matrix&sort=largest', cells: matrix.world.assets, filtered: true },
     {
       query: `team_id=${matrix.world.teamIds.get('team')}&asset_type=1`,
       cells: where(({ team }) => team === 'team'),

@@ -1,4 +1,4 @@
-import type { AssetQuery, ShownAsset } from '@vitrine/contract/assets';
+import type { AssetQuery, AssetSort, ShownAsset } from '@vitrine/contract/assets';
 import type { AssetSelection } from '@vitrine/contract/batches';
 import type { OriginFilter } from '@vitrine/contract/federation';
 import { readOrigin } from '#lib/federation/origin.ts';
@@ -7,6 +7,16 @@ import { readFilter } from '#lib/fields/filter.ts';
 type Status = ShownAsset['status'];
 
 const statuses: readonly Status[] = ['draft', 'active', 'archived'];
+
+/** The orders of the list (ASSET-34). */
+export const sorts: readonly { readonly value: AssetSort; readonly label: string }[] = [
+  { value: 'newest', label: 'Newest first' },
+  { value: 'oldest', label: 'Oldest first' },
+  { value: 'title', label: 'Title, A to Z' },
+  { value: 'title_desc', label: 'Title, Z to A' },
+  { value: 'largest', label: 'Largest first' },
+  { value: 'smallest', label: 'Smallest first' },
+];
 
 /** ASSET-22: at most 10 tags. */
 const mostTags = 10;
@@ -28,6 +38,8 @@ export interface AssetFilter {
   readonly origin?: OriginFilter;
   /** Filters by field, each `field:<code><op><value>` (VALUE-13). */
   readonly fields?: readonly string[];
+  /** Newest first if absent. */
+  readonly sort?: AssetSort;
 }
 
 export const ownAssets: AssetFilter = { everyone: false, tags: [] };
@@ -51,6 +63,7 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
   const status = statuses.find((known) => known === params.get('status'));
   const state = params.get('state') ?? '';
   const team = params.get('team');
+  const sort = sorts.find(({ value }) => value === params.get('sort'))?.value;
   const fields = params
     .getAll('filter')
     .filter((text) => text.length <= longestFilter && readFilter(text) !== undefined);
@@ -64,6 +77,7 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
     ...(team !== null && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(team) ? { team } : {}),
     ...readOrigin(params),
     ...(fields.length === 0 ? {} : { fields: [...new Set(fields)].slice(0, mostFilters) }),
+    ...(sort === undefined || sort === 'newest' ? {} : { sort }),
   };
 }
 
@@ -77,6 +91,7 @@ export function libraryAddress({
   team,
   origin,
   fields = [],
+  sort,
 }: AssetFilter): string {
   const params = new URLSearchParams();
   if (everyone) params.set('of', 'everyone');
@@ -87,15 +102,22 @@ export function libraryAddress({
   if (team !== undefined) params.set('team', team);
   if (origin !== undefined) params.set('origin', origin);
   for (const text of fields) params.append('filter', text);
+  if (sort !== undefined) params.set('sort', sort);
   const text = params.toString();
   return text === '' ? '/assets' : `/assets?${text}`;
 }
 
-/** Returns the query for the service; `ownRef` is the user whose assets are "own". */
-export function assetQueryOf(
+/** Returns the query of the list; `ownRef` is the user whose assets are "own". */
+export function assetQueryOf(filter: AssetFilter, ownRef: number): AssetQuery {
+  const { sort } = filter;
+  return { ...assetFiltersOf(filter, ownRef), ...(sort === undefined ? {} : { sort }) };
+}
+
+/** Returns the filters for the service, without the order. */
+export function assetFiltersOf(
   { everyone, type, status, state, tags, team, origin, fields = [] }: AssetFilter,
   ownRef: number,
-): AssetQuery {
+): Omit<AssetQuery, 'sort' | 'limit' | 'cursor' | 'include_deleted'> {
   return {
     ...(everyone ? {} : { owner_ref: ownRef }),
     ...(type === undefined ? {} : { asset_type: type }),

@@ -11,7 +11,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { putFreshAssets } from '#lib/posts/queries.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
-import { type AssetFilter, assetQueryOf } from './asset-filter.ts';
+import { type AssetFilter, assetFiltersOf, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;
 
@@ -26,17 +26,34 @@ export function assetHistoryQuery({ client }: Service, id: string) {
   });
 }
 
-/** Lists a library, newest first. Becomes stale quickly, because uploads should appear. */
+/** Pages of a library that are read again when it is opened. A reload reads all of them. */
+const mostReread = 4;
+
+function isShort({ state }: { readonly state: { readonly data: Library | undefined } }): boolean {
+  return (state.data?.pages.length ?? 0) <= mostReread;
+}
+
+/** Lists a library. Becomes stale quickly, because uploads should appear. */
 export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: number) {
   return infiniteQueryOptions({
     queryKey: ['assets', filter, ownRef],
     staleTime: 5_000,
+    refetchOnMount: isShort,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listAssets', {
-        query: { ...pageParams(pageParam), ...assetQueryOf(filter, ownRef) },
+        query: { ...pageParams(pageParam, pageParam === '' ? 50 : 200), ...assetQueryOf(filter, ownRef) },
         signal,
       }),
+  });
+}
+
+/** Counts a library without placeholders. */
+export function libraryCountQuery({ client }: Service, filter: AssetFilter, ownRef: number) {
+  return queryOptions({
+    queryKey: ['asset-count', filter, ownRef],
+    staleTime: 5_000,
+    queryFn: ({ signal }) => client.call('countAssets', { query: assetFiltersOf(filter, ownRef), signal }),
   });
 }
 
@@ -134,7 +151,7 @@ export async function showChanged({ queries }: Service, asset: ShownAsset): Prom
 /** Invalidates everything that shows an asset that was deleted or restored. */
 export function forgetAsset({ queries }: Service, id: string): void {
   queries.removeQueries({ queryKey: assetKey(id) });
-  for (const key of ['assets', 'feed', 'post', 'appearances', 'trash']) {
+  for (const key of ['assets', 'asset-count', 'feed', 'post', 'appearances', 'trash']) {
     queries.removeQueries({ queryKey: [key], type: 'inactive' });
     void queries.invalidateQueries({ queryKey: [key] });
   }

@@ -75,6 +75,7 @@ export function formsFor(subject: Subject, user: SessionUser | null): readonly F
     'add_tags',
     'field',
     'set_sensitivity',
+    ...(collects ? (['add_to_collection', 'remove_from_collection'] as const) : []),
     'remove_tags',
     'set_status',
     'set_state',

@@ -105,6 +105,7 @@ export function refusedItemsQuery({ client }: Service, id: string) {
 /** What shows assets, posts or their values. */
 const affected = [
   'asset',
+  'asset-count',
   'assets',
   'appearances',
   'batches',
