@@ -174,6 +174,7 @@ test('a group can be resolved only with its own files by those who may edit them
   expect((await resolve(mara, id, { keep: a, remove: [b], different: true })).status).toBe(400);
   expect((await resolve(mara, id, {})).status).toBe(400);
   expect((await resolve(tom, id, { keep: a, remove: [b] })).status).toBe(404);
+  expect((await resolve(tom, id, { different: true })).status).toBe(404);
   expect((await resolve(mara, nowhere, { different: true })).status).toBe(404);
   expect((await resolve(mara, 'no-id', { different: true })).status).toBe(400);
   expect((await list(mara, 'exact')).map((one) => one.id)).toContain(id);
