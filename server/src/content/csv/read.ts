@@ -45,7 +45,12 @@ export interface CsvFile {
   rows(): AsyncIterable<CsvRow>;
 }
 
-async function* readRows(bytes: Buffer, encoding: string, separator: string): AsyncIterable<CsvRow> {
+async function* readRows(
+  bytes: Buffer,
+  encoding: string,
+  separator: string,
+  mostRows: number,
+): AsyncIterable<CsvRow> {
   const { CsvError, parse } = await import('csv-parse');
   const parser = parse({
     delimiter: separator,
@@ -66,7 +71,7 @@ async function* readRows(bytes: Buffer, encoding: string, separator: string): As
         continue;
       }
       row += 1;
-      if (row > mostCsvRows + 1) throw refuse('csv-too-many-rows', { max: mostCsvRows });
+      if (row > mostRows + 1) throw refuse('csv-too-many-rows', { max: mostRows });
       if (cells.some((cell) => cell !== '')) yield { row, cells };
     }
   } catch (error) {
@@ -81,9 +86,9 @@ async function* readRows(bytes: Buffer, encoding: string, separator: string): As
 }
 
 /** Opens a file in any usual encoding, with the separators and line ends that spreadsheets write (CSV-6). */
-export async function openCsv(path: string): Promise<CsvFile> {
+export async function openCsv(path: string, mostRows: number = mostCsvRows): Promise<CsvFile> {
   const bytes = await readFile(path);
   const encoding = encodingOfAll(bytes);
   const separator = separatorOf(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)));
-  return { separator, rows: () => readRows(bytes, encoding, separator) };
+  return { separator, rows: () => readRows(bytes, encoding, separator, mostRows) };
 }
