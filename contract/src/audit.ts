@@ -25,6 +25,9 @@ const filters = {
   actor: Type.Optional(Ref),
   subject: Type.Optional(Ref),
   event: Type.Optional(Type.String({ maxLength: 100 })),
+  /** The first moment of the events, and the moment before which they are. */
+  from: Type.Optional(Timestamp),
+  to: Type.Optional(Timestamp),
 };
 
 export const listAudit = operation({
@@ -34,7 +37,7 @@ export const listAudit = operation({
   tag: 'Audit',
   summary: 'List audit events',
   description:
-    'Lists events, newest first. `event` may end in `*`. Personal data in `metadata` needs `users.pii.read`.',
+    'Lists events, newest first. `event` may end in `*`. `from` is the first moment and `to` the one after the last. Personal data in `metadata` needs `users.pii.read`.',
   door: { holds: 'system.audit.read' },
   scope: 'read',
   query: closed({ ...pageQuery, ...filters }),

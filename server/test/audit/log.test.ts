@@ -20,6 +20,8 @@ interface Filters {
   actor?: number;
   subject?: number;
   event?: string;
+  from?: string;
+  to?: string;
 }
 
 /** Returns the events that a caller sees, from all pages. */
@@ -43,6 +45,25 @@ await grant(library, auditor, 'system.audit.read');
 await grant(library, trusted, ['system.audit.read', 'users.pii.read']);
 
 describe('GET /admin/audit', () => {
+  // AUDIT-3
+  test('filters by time: from the first moment until before the last', async () => {
+    for (const event of ['timed', 'timed', 'timed']) await happens(event);
+    await sql`alter table audit_events disable trigger audit_events_kept`.execute(db);
+    await sql`update audit_events e set occurred_at = now() - n * interval '1 hour'
+      from (select id, row_number() over (order by id) as n from audit_events where event = 'timed') numbered
+      where numbered.id = e.id`.execute(db);
+    await sql`alter table audit_events enable trigger audit_events_kept`.execute(db);
+    const timesOf = async (filters: Filters) => {
+      const events = await everything(auditor, { event: 'timed', ...filters });
+      return events.map(({ occurred_at: at }) => at);
+    };
+    const [third = '', second = '', first = ''] = await timesOf({});
+    expect(await timesOf({ from: second })).toEqual([third, second]);
+    expect(await timesOf({ to: second })).toEqual([first]);
+    expect(await timesOf({ from: second, to: third })).toEqual([second]);
+    expect(await auditor.status('GET', '/admin/audit?from=yesterday')).toBe(400);
+  });
+
   test('returns event, actor, subject and time', async () => {
     const subject = await library.join('subject', 'viewer');
     const before = Date.now();

@@ -14,6 +14,8 @@ interface Filters {
   actor?: number;
   subject?: number;
   event?: string;
+  from?: string;
+  to?: string;
 }
 
 interface EventRow
@@ -32,7 +34,7 @@ const personal = ['address', 'user_agent', 'email', 'fullname'];
 /** Words of mail servers that earlier versions recorded; never shown (NOTICE-15). */
 const hidden = ['answer'];
 
-function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
+function conditions({ actor, subject, event, from, to }: Filters): RawBuilder<boolean>[] {
   const found: RawBuilder<boolean>[] = [];
   // An impersonating administrator is an actor too.
   if (actor !== undefined)
@@ -40,6 +42,8 @@ function conditions({ actor, subject, event }: Filters): RawBuilder<boolean>[] {
   if (subject !== undefined) found.push(sql`e.subject_user_ref = ${subject}`);
   if (event?.endsWith('*')) found.push(sql`starts_with(e.event, ${event.slice(0, -1)})`);
   else if (event !== undefined && event !== '') found.push(sql`e.event = ${event}`);
+  if (from !== undefined) found.push(sql`e.occurred_at >= ${from}::timestamptz`);
+  if (to !== undefined) found.push(sql`e.occurred_at < ${to}::timestamptz`);
   return found;
 }
 

@@ -3,6 +3,22 @@ export interface AuditFilter {
   readonly actor?: number;
   readonly subject?: number;
   readonly event?: string;
+  /** The first moment, and the one after the last. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+function momentIn(text: string | null): string | undefined {
+  const time = Date.parse(text ?? '');
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+/** Returns the start of a day in the user's time zone, or of the `later`-th day after it; undefined for no day. */
+export function startOfDay(day: string, later = 0): string | undefined {
+  const start = new Date(`${day}T00:00:00`);
+  if (Number.isNaN(start.getTime())) return undefined;
+  start.setDate(start.getDate() + later);
+  return start.toISOString();
 }
 
 function refIn(text: string | null): number | undefined {
@@ -15,10 +31,13 @@ export function readAuditFilter(search: Pick<URLSearchParams, 'get'>): AuditFilt
   const actor = refIn(search.get('actor'));
   const subject = refIn(search.get('subject'));
   const event = search.get('event')?.trim() ?? '';
+  const [from, to] = [momentIn(search.get('from')), momentIn(search.get('to'))];
   return {
     ...(actor === undefined ? {} : { actor }),
     ...(subject === undefined ? {} : { subject }),
     ...(event === '' ? {} : { event }),
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
   };
 }
 
