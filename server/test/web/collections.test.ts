@@ -350,3 +350,30 @@ test.each([390, 1440])('holds files among posts, and a search fills another, at 
   await ana.getByRole('link', { name: 'this search' }).click();
   await ana.getByRole('heading', { name: /Gull/, level: 1 }).waitFor();
 });
+
+// DOWNLOAD-2
+test.each([390])(
+  'an administrator defines a form, in which a file is downloaded, at %d pixels',
+  async (width) => {
+    for (const page of [mara, ana]) await page.setViewportSize({ width, height: 900 });
+    await visit(mara, '/admin/downloads');
+    await mara.getByRole('button', { name: 'Add a preset' }).click();
+    await mara.getByLabel('Key').last().fill(`tiny-${width}`);
+    await mara.getByLabel('Label').last().fill(`Tiny ${width}`);
+    await mara.getByLabel('Format').last().selectOption('png');
+    await mara.getByLabel('Longest edge in pixels').last().fill('20');
+    await mara.getByRole('button', { name: 'Save' }).click();
+    const keys = async (): Promise<string[]> =>
+      (await call(mara, 'GET', '/downloads')).presets.map(({ key }: { key: string }) => key);
+    await expect.poll(keys).toContain(`tiny-${width}`);
+    expect(await mara.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+
+    await visit(ana, `/assets/${assets.get('Pier')}`);
+    await ana.getByRole('button', { name: 'Download as' }).click();
+    const [download] = await Promise.all([
+      ana.waitForEvent('download'),
+      ana.getByRole('menuitem', { name: `Tiny ${width}` }).click(),
+    ]);
+    expect(download.suggestedFilename()).toMatch(/\.png$/);
+  },
+);

@@ -21,6 +21,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/peers', label: 'Peers', capability: 'system.config.read' },
   { href: '/admin/mail', label: 'Mail', capability: 'system.config.read' },
   { href: '/admin/previews', label: 'Previews', capability: 'system.config.read' },
+  { href: '/admin/downloads', label: 'Downloads', capability: 'system.config.read' },
   { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },
   { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
   { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },

@@ -22,6 +22,11 @@ export function variantAddress(assetId: string, key: string, hash: string | null
   return bytesAddress(routes.getAssetVariant[1], assetId, key, hash);
 }
 
+/** Returns the address of the file in the form of a preset. */
+export function formAddress(assetId: string, preset: string): string {
+  return `${bytesAddress(routes.getAssetFile[1], assetId, '', null)}?preset=${preset}`;
+}
+
 /** Returns the download address of the original. */
 export function downloadAddress(assetId: string): string {
   return `${bytesAddress(routes.getAssetFile[1], assetId, '', null)}?download=true`;
