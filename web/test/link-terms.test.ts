@@ -39,6 +39,15 @@ describe('terms of a link', () => {
     expect(update.expires_at?.slice(0, 10)).toBe('2026-06-02');
   });
 
+  it('names a version, changes it, and returns to the current one', () => {
+    expect(creationOf({ ...draftOf(undefined), version: '2' }, now)).toMatchObject({ version: 2 });
+    expect(creationOf(draftOf(undefined), now)).not.toHaveProperty('version');
+    const pinned = { ...link, version: 2 };
+    expect(updateOf(pinned, draftOf(pinned), now)).toEqual({});
+    expect(updateOf(pinned, { ...draftOf(pinned), version: '3' }, now)).toEqual({ version: 3 });
+    expect(updateOf(pinned, { ...draftOf(pinned), version: '' }, now)).toEqual({ clear_version: true });
+  });
+
   it('requires the password, text or day that is switched on', () => {
     const empty = { lifetime: 'date', locking: 'set', marking: 'own' } as const;
     const draft = draftOf(undefined);

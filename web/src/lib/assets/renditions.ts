@@ -17,6 +17,17 @@ export const usualLadder: readonly Rung[] = [
 
 type AddressOf = (assetId: string, key: string, hash: string | null) => string;
 
+/**
+ * Returns what tells the renditions of an asset apart in addresses: the hash of its file. While a new version is prepared,
+ * the renditions of the version before are shown, whose address must differ from that of the later ones.
+ */
+export function renditionMark({
+  file_hash: hash,
+  processing_status,
+}: Pick<ShownAsset, 'file_hash' | 'processing_status'>): string | null {
+  return hash !== null && processing_status === 'pending' ? `${hash}-pending` : hash;
+}
+
 interface Sources {
   readonly src: string;
   readonly srcset: string;
@@ -49,7 +60,7 @@ function candidatesOf(
   const rungs = fitting.length > 0 ? fitting : contained.slice(0, 1);
   const first = rungs[0];
   if (first === undefined) return [];
-  const address = (rung: Rung) => addressOf(asset.id, rung.key, asset.file_hash);
+  const address = (rung: Rung) => addressOf(asset.id, rung.key, renditionMark(asset));
   const { pixel_width: width, pixel_height: height } = asset;
   if (width === null || height === null) return [{ width: 0, address: address(first) }];
 
@@ -103,5 +114,5 @@ export function squareOf(
 ): string | undefined {
   const rung = ladder.find((variant) => variant.fit === 'cover');
   if (rung === undefined || !asset.preview_available) return undefined;
-  return addressOf(asset.id, rung.key, asset.file_hash);
+  return addressOf(asset.id, rung.key, renditionMark(asset));
 }

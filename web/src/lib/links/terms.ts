@@ -12,6 +12,8 @@ export interface LinkDraft {
   readonly marking: 'keep' | 'none' | 'library' | 'own';
   readonly watermark: string;
   readonly downloads: boolean;
+  /** The number of the version that a link to a file shows; empty for the current one. */
+  readonly version: string;
 }
 
 /** Returns the initial form for a new link, or for changing one. */
@@ -25,6 +27,7 @@ export function draftOf(link: ShareLink | undefined): LinkDraft {
     marking: link === undefined || link.watermark === null ? 'none' : 'keep',
     watermark: '',
     downloads: link?.allow_download ?? false,
+    version: String(link?.version ?? ''),
   };
 }
 
@@ -56,6 +59,7 @@ export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
     password: draft.locking === 'set' ? draft.password : null,
     allow_download: draft.downloads,
     watermark: watermarkOf(draft) ?? null,
+    ...(draft.version === '' ? {} : { version: Number(draft.version) }),
   };
 }
 
@@ -72,5 +76,10 @@ export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLin
     ...(draft.downloads === link.allow_download ? {} : { allow_download: draft.downloads }),
     ...(draft.marking === 'none' && link.watermark !== null ? { clear_watermark: true } : {}),
     ...(mark === undefined ? {} : { watermark: mark }),
+    ...(draft.version === String(link.version ?? '')
+      ? {}
+      : draft.version === ''
+        ? { clear_version: true }
+        : { version: Number(draft.version) }),
   };
 }

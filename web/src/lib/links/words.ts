@@ -10,6 +10,7 @@ export function termsOf(link: ShareLink, now: number): string {
     link.has_password ? 'Password' : undefined,
     link.allow_download ? 'Downloads' : undefined,
     link.watermark === null ? undefined : `Watermark “${link.watermark}”`,
+    link.version === undefined ? undefined : `Version ${link.version}`,
   ]
     .filter((term) => term !== undefined)
     .join(' · ');

@@ -17,11 +17,14 @@ function online(): Promise<void> {
   return new Promise((resolve) => window.addEventListener('online', () => resolve(), { once: true }));
 }
 
-/** Returns the asset of a finished upload. Repeating it after a lost response returns the same asset. */
-async function createAsset(uploadUrl: string, teamId: string | undefined): Promise<SentAsset> {
-  const [method, path] = routes.createAsset;
+/** Uses a finished upload, and returns the response. Repeating it after a lost response changes nothing. */
+async function useUpload(
+  uploadUrl: string,
+  [method, path]: readonly [string, string],
+  fields: Readonly<Record<string, string>>,
+): Promise<unknown> {
   const upload_id = uploadUrl.split('/').at(-1);
-  const body = JSON.stringify({ upload_id, ...(teamId === undefined ? {} : { team_id: teamId }) });
+  const body = JSON.stringify({ upload_id, ...fields });
   const send = () =>
     fetch(`/api/v1${path}`, { method, body, headers: { 'content-type': 'application/json' } });
   const response = await send().catch(async () => {
@@ -31,10 +34,9 @@ async function createAsset(uploadUrl: string, teamId: string | undefined): Promi
     });
   });
   const answer: unknown = await response.json();
-  const made = response.ok ? assetIn(answer) : undefined;
-  if (made === undefined)
+  if (!response.ok)
     throw errorIn(response.status, answer, response.statusText, response.headers.get(errorHeader));
-  return made;
+  return answer;
 }
 
 /** Terminates an upload and removes its bytes. */
@@ -54,21 +56,22 @@ export async function discardUpload(id: string): Promise<void> {
 }
 
 /**
- * Sends a file by tus. Continues after a network failure, a restart of the server or a reload of the page. The
+ * Sends a file by tus, and then the finished upload to `target` with these fields. Continues after a network failure, a restart of the server or a reload of the page. The
  * browser remembers unfinished files.
  */
-export function sendResumably(
+export function sendResumablyTo(
+  target: readonly [method: string, path: string],
   file: File,
-  teamId: string | undefined,
+  fields: Readonly<Record<string, string>>,
   onSent: (bytes: number) => void,
-): Sending {
+): { done: Promise<unknown>; stop(): void } {
   let upload: Upload | undefined;
   let isStopped = false;
   let refuseStopped: (error: CallError) => void = () => {};
   const stopped = new Promise<never>((_, reject) => {
     refuseStopped = reject;
   });
-  const run = async (): Promise<SentAsset> => {
+  const run = async (): Promise<unknown> => {
     const tus = await import('tus-js-client');
     const address = await new Promise<string>((resolve, reject) => {
       const sending = new tus.Upload(file, {
@@ -107,7 +110,7 @@ export function sendResumably(
         sending.start();
       }, reject);
     });
-    return createAsset(address, teamId);
+    return useUpload(address, target, fields);
   };
   return {
     done: Promise.race([run(), stopped]),
@@ -118,4 +121,20 @@ export function sendResumably(
       refuseStopped(new CallError(0, 'stopped'));
     },
   };
+}
+
+/** Sends a file as a new asset, in the same way. */
+export function sendResumably(
+  file: File,
+  teamId: string | undefined,
+  onSent: (bytes: number) => void,
+): Sending {
+  const fields = teamId === undefined ? {} : { team_id: teamId };
+  const { done, stop } = sendResumablyTo(routes.createAsset, file, fields, onSent);
+  const asset = done.then((answer): SentAsset => {
+    const made = assetIn(answer);
+    if (made === undefined) throw new CallError(0, 'the answer names no asset');
+    return made;
+  });
+  return { done: asset, stop };
 }

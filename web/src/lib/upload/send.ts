@@ -1,7 +1,7 @@
 import routes from 'virtual:routes';
 import { CallError } from '@vitrine/contract/client';
 import { errorHeader } from '@vitrine/contract/errors/header';
-import { sendResumably } from './resumable.ts';
+import { sendResumably, sendResumablyTo } from './resumable.ts';
 import { assetIn, errorIn, type Sending } from './sent.ts';
 
 /**
@@ -53,6 +53,22 @@ export function sendAsset(file: File, teamId: string | undefined, onSent: (bytes
     return made;
   });
   return { done: asset, stop };
+}
+
+/** Sends a file as a new version of an asset. */
+export function sendVersion(
+  file: File,
+  assetId: string,
+  note: string,
+  onSent: (bytes: number) => void,
+): { done: Promise<unknown>; stop(): void } {
+  const [method, route] = routes.addAssetVersion;
+  const path = route.replace('{id}', assetId);
+  if (file.size >= RESUMABLE_FROM) return sendResumablyTo([method, path], file, { note }, onSent);
+  const form = new FormData();
+  if (note !== '') form.append('note', note);
+  form.append('file', file, file.name);
+  return sendForm([method, path], form, onSent);
 }
 
 /** Sends a file as subtitles of an asset. */

@@ -4,6 +4,7 @@ import type { AssetMedia } from '@vitrine/contract/media';
 import type { RenditionKey } from '@vitrine/contract/renditions';
 import { fileType, nameOf } from '#lib/assets/labels.ts';
 import { downloadAddress, variantAddress } from '#lib/assets/pictures.ts';
+import { renditionMark } from '#lib/assets/renditions.ts';
 import type { Service } from '#lib/service.ts';
 
 /** A file in the viewer. */
@@ -90,14 +91,14 @@ export function librarySource({ client }: Service): ViewerSource {
   return {
     media: (item, signal) => client.call('getAssetMedia', { params: { id: item.id }, signal }),
     variant: (item, key) => {
-      const hash = item.asset?.file_hash ?? null;
+      const hash = item.asset === undefined ? null : renditionMark(item.asset);
       // Playlists reference streams in the same directory.
       return key.startsWith('hls/')
         ? `/api/v1/assets/${item.id}/variants/${key}`
         : variantAddress(item.id, key, hash);
     },
     tile: (item, level, column, row) =>
-      `/api/v1/assets/${item.id}/tiles/${level}/${column}_${row}?v=${item.asset?.file_hash ?? ''}`,
+      `/api/v1/assets/${item.id}/tiles/${level}/${column}_${row}?v=${item.asset === undefined ? '' : (renditionMark(item.asset) ?? '')}`,
     original: (item) => {
       const hash = item.asset?.file_hash;
       return hash == null ? undefined : `/api/v1${routes.getAssetFile[1].replace('{id}', item.id)}?v=${hash}`;

@@ -4,7 +4,7 @@ import type { ViewerItem, ViewerMedia, ViewerSource } from './item.ts';
 /** Reads the media facts of an item; polls while its renditions are being made. */
 export function mediaQuery(source: ViewerSource, item: ViewerItem | undefined) {
   return queryOptions<ViewerMedia>({
-    queryKey: ['media', item?.id, item?.pending],
+    queryKey: ['media', item?.id, item?.pending, item?.asset?.file_hash],
     staleTime: 60_000,
     retry: false,
     queryFn: ({ signal }) => {

@@ -1,0 +1,108 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { plainText, png, sha256 } from '../support/pictures.ts';
+import { call, fileOf, upload, uploadReady } from './call.ts';
+import { phone, visit } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const wide = { viewport: { width: 1440, height: 900 } };
+const ana = await studio.join('ana', 'Ana Sol', wide);
+const otto = await studio.join('otto');
+
+const picture = async (seed: number) => fileOf(`bay-${seed}.png`, await png(600, 400, seed), 'image/png');
+
+const rows = (page: Page) => page.getByRole('region', { name: 'Versions' }).getByRole('listitem');
+
+/** Uploads a file with a note in the dialog. */
+async function replace(page: Page, file: ReturnType<typeof fileOf>, note: string): Promise<void> {
+  await page.getByRole('button', { name: 'Upload a new version' }).click();
+  await page.getByLabel('File', { exact: true }).setInputFiles(file);
+  await page.getByLabel('Note (optional)').fill(note);
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+}
+
+test.each([
+  ['a desk', wide],
+  ['a phone', phone],
+] as const)(
+  'on %s, a file gets a new version, which is compared, restored and deleted',
+  async (_, screen) => {
+    const page = await studio.enter('ana', screen);
+    const seed = screen === wide ? 40 : 50;
+    const first = await png(600, 400, seed);
+    const id = await uploadReady(ana, first, { title: 'Bay' });
+    await page.goto(`/assets/${id}`);
+    await expect.poll(() => rows(page).count()).toBe(1);
+    await replace(page, await picture(seed + 1), 'Brighter sky.');
+    await page.getByText('The new version is the current file now.').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await rows(page).first().getByText('Brighter sky.').waitFor();
+    await rows(page).first().getByText('Current').waitFor();
+    await rows(page).first().getByText('PNG · 600 × 400').waitFor();
+
+    await page.getByRole('button', { name: 'Compare version 1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Compare versions' });
+    await dialog.getByRole('img', { name: 'Version 1' }).waitFor();
+    await dialog.getByText('Slider').click();
+    const divider = dialog.getByRole('slider', { name: 'Divider between version 1 and version 2' });
+    await divider.focus();
+    await page.keyboard.press('Home');
+    await expect.poll(() => divider.inputValue()).toBe('0');
+    await dialog.getByText('Difference', { exact: true }).click();
+    await dialog.getByLabel('Amplify small differences').check();
+    const drawn = (name: string) =>
+      dialog
+        .getByRole('img', { name })
+        .evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0);
+    for (const name of ['Version 1', 'Version 2']) await expect.poll(() => drawn(name)).toBe(true);
+    // Nothing reaches beyond the screen.
+    const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+    expect(width).toBeLessThanOrEqual(0);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    await page.getByRole('button', { name: 'Restore', exact: true }).click();
+    await page.getByText('Version 1 is the current file again.').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(3);
+    await rows(page).first().getByText('the file of version 1').waitFor();
+    expect((await call(ana, 'GET', `/assets/${id}`)).file_hash).toBe(sha256(first));
+
+    await page.getByRole('button', { name: 'Delete version 2' }).click();
+    await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
+    await page.getByText('Version 2 was deleted.').waitFor();
+    await expect.poll(() => rows(page).count()).toBe(2);
+    await page.close();
+  },
+);
+
+test('a file of another kind is refused in words, and others see no versions', async () => {
+  const asset = await upload(ana, await png(300, 400, 60), { title: 'Dune' });
+  await visit(ana, `/assets/${asset.id}`);
+  const text = fileOf('notes.txt', plainText(), 'text/plain');
+  await replace(ana, text, '');
+  await ana
+    .getByRole('alert')
+    .getByText(/another kind/)
+    .waitFor();
+  await ana.getByRole('button', { name: 'Cancel' }).click();
+  expect(await rows(ana).count()).toBe(1);
+  await otto.goto(`/assets/${asset.id}`);
+  await otto.getByRole('heading', { name: 'Dune' }).waitFor();
+  expect(await otto.getByRole('region', { name: 'Versions' }).count()).toBe(0);
+});
+
+test('an administrator chooses how many earlier versions are kept', async () => {
+  const mara = await studio.enter('mara');
+  await mara.goto('/admin/storage');
+  await mara.getByText('Kept: All of them.').waitFor();
+  await mara.getByRole('button', { name: 'Change how many earlier versions are kept' }).click();
+  await mara.getByLabel('At most a number').check();
+  await mara.getByLabel('Number', { exact: true }).fill('1001');
+  await mara.getByRole('button', { name: 'Save' }).click();
+  await mara.getByText('Enter a number from 0 to 1,000.').waitFor();
+  await mara.getByLabel('Number', { exact: true }).fill('5');
+  await mara.getByText('Older versions of every file are removed permanently').waitFor();
+  await mara.getByRole('button', { name: 'Save' }).click();
+  await mara.getByText('Kept: The last 5.').waitFor();
+});
