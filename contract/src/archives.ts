@@ -66,6 +66,7 @@ export const getArchive = operation({
   door: 'signedIn',
   scope: 'read',
   budget: 'bytes',
+  sessionCookie: 'never',
   params: closed({ id: Uuid }),
   responses: { 200: bytes('application/zip'), 206: bytes('application/zip') },
   errors: ['not-found', 'range-not-satisfiable'],

@@ -54,6 +54,7 @@ describe('with public mode off', () => {
       'GET /links/{token}/assets/{id}/variants/{key} 404',
       'GET /setup/status 200',
       'POST /auth/login 400',
+      'POST /links/{token}/assets/{id}/view 404',
       'POST /links/{token}/unlock 400',
       'POST /setup/complete 400',
     ]);
@@ -76,8 +77,8 @@ test('anonymous callers reach exactly these operations besides the open ones', (
     `
     countAssets getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
     getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername
-    listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionPosts
-    listCollections listComments listFeatured listFieldValues listFields listPosts
+    listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
+    listCollections listComments listDownloads listFeatured listFieldValues listFields listPosts
     listPostsByAsset listReplies listTags listWhiteboards listWorkflowStates search searchByImage
     suggest`
       .trim()

@@ -35,6 +35,7 @@ test('a deleted collection is in the trash with who and why; its posts stay, and
       deleted_at: expect.any(String),
       deleted_reason: 'twice there',
       deleted_by_user_ref: mara.ref,
+      owner: { ref: mara.ref, username: 'mara', display_name: 'mara', avatar_url: null },
       restorable: true,
     },
   ]);
