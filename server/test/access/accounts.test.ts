@@ -423,6 +423,7 @@ describe('doors', () => {
     '/links/{token}/assets/{id}/tiles/{level}/{tile}',
     '/links/{token}/assets/{id}/subtitles/{lang}',
     '/links/{token}/assets/{id}/file',
+    '/links/{token}/assets/{id}/view',
     '/links/{token}/archive',
   ];
 
