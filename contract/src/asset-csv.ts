@@ -31,7 +31,6 @@ export const exportAssets = operation({
   door: 'signedIn',
   scope: 'read',
   query: AssetExportQuery,
-  replica: true,
   responses: { 200: bytes('text/csv') },
   errors: [
     'filter-field-not-found',
