@@ -211,11 +211,11 @@ const gated = {
   'share.grant': 'listAllRequests',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
-  'system.config.read': `countStorage getActivityPub getAdminTexts getAuditRetention getDoctor getFederation
-    getMailSettings getMatureContent getPeer getPreviewSettings getPublicMode getQuotas getSearchSettings getSite
+  'system.config.read': `countStorage getActivityPub getAdminTexts getAuditRetention getDoctor getDownloadSettings
+    getFederation getMailSettings getMatureContent getPeer getPreviewSettings getPublicMode getQuotas getSearchSettings getSite
     getStorage getTrashRetention getVersionSettings listFederationRejections listPeerQueue listPeers previewPublicMode`,
   'system.config.write': `acceptPeer addPeer deleteJob disablePeer pausePreviewRendering removePeer retryFailedJobs
-    retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention setMatureContent setPreviewSettings
+    retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention setDownloadSettings setMatureContent setPreviewSettings
     setPublicMode setQuotas setTexts setTrashRetention setVersionSettings updateActivityPub updateFederation updateMailSettings
     updatePeer updateSearchSettings updateSite`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
