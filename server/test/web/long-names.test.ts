@@ -191,6 +191,14 @@ test('the header fits its navigation beside a long name and a wide logo', async 
     await mara.getByRole('menu').waitFor({ state: 'detached' });
     return texts.map((text) => text.trim()).slice(1, -4);
   };
-  expect(await entries(1024)).toEqual(['Drafts', 'Trash']);
-  expect(await entries(375)).toEqual(['Assets', 'Collections', 'Teams', 'Tags', 'Drafts', 'Trash']);
+  expect(await entries(1024)).toEqual(['Drafts', 'Recent changes', 'Trash']);
+  expect(await entries(375)).toEqual([
+    'Assets',
+    'Collections',
+    'Teams',
+    'Tags',
+    'Drafts',
+    'Recent changes',
+    'Trash',
+  ]);
 });
