@@ -38,6 +38,8 @@ export const advisoryLocks = {
   previewLadder: 7_431_013,
   /** Offers to pair that arrive at once are counted one after the other. */
   pairingOffers: 7_431_014,
+  /** Fingerprints of pictures that are stored at the same time find each other. */
+  picturePrints: 7_431_015,
 } as const;
 
 /** Locks of one thing among many, with the seed of its hash. */

@@ -4,6 +4,7 @@ import { enqueue, enqueueAll, type JobHandler } from '../../../core/job-table.ts
 import { DecodingStopped } from '../../../media/decoding/process.ts';
 import { turnFlags } from '../../../media/decoding/turns.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
+import { takeLock } from '../../../platform/database/take-lock.ts';
 import { NO_OWNER } from '../../assets/decoding-jobs.ts';
 import { FEWEST_PER_BIT, MOST_BITS, MOST_FIRST_BITS, piecesNear, piecesOf } from '../pieces.ts';
 
@@ -20,10 +21,10 @@ const compared = sql<boolean>`(f.mime like 'image/%' or f.mime like 'video/%')`;
 
 /** Stores a print, and the pairs with similar ones. Prints that are stored at the same time find each other. */
 async function keepPrint(tx: Tx, hash: string, print: string | null): Promise<void> {
+  await takeLock(tx, 'picturePrints');
   // The bytes may have been removed meanwhile.
   const { rows } = await sql`select from files where hash = ${hash} for key share`.execute(tx);
   if (rows.length === 0) return;
-  await sql`select pg_advisory_xact_lock(hashtext('picture_prints'))`.execute(tx);
   await sql`insert into picture_prints (file_hash, print, pieces)
     values (${hash}, ${print}::bit(128), ${print === null ? [] : piecesOf(print)}::integer[])
     on conflict (file_hash) do update set print = excluded.print, pieces = excluded.pieces, made_at = now()`.execute(
