@@ -7,6 +7,7 @@ import {
   AiProvenance,
   Count,
   closed,
+  mostTags,
   nullable,
   page,
   pageQuery,
@@ -61,7 +62,10 @@ export const postActions = {
 } as const satisfies Readonly<Record<string, ActionShape>>;
 export type PostActionKind = keyof typeof postActions;
 
-const SomeTags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { minItems: 1, maxItems: 50 });
+const SomeTags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), {
+  minItems: 1,
+  maxItems: mostTags,
+});
 const reason = Type.Optional(nullable(Type.String({ maxLength: 500 })));
 
 export const AssetAction = closed({
@@ -95,7 +99,7 @@ export type PostAction = Static<typeof PostAction>;
 
 const queried = {
   q: Type.Optional(Type.String({ maxLength: 500 })),
-  tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 })),
+  tag: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: mostTags })),
   team_id: Type.Optional(Uuid),
   owner_ref: Type.Optional(Ref),
   collection: Type.Optional(Uuid),

@@ -42,8 +42,11 @@ export const Email = Type.String({ minLength: 3, maxLength: 320, pattern: '^[^\\
 export const AiProvenance = Type.Enum(['none', 'assisted', 'generated']);
 export type AiProvenance = Static<typeof AiProvenance>;
 
-/** POST-16, ASSET-19: at most 50 tags of 1 to 64 characters. */
-export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 50 });
+/** POST-16, ASSET-19: the most tags of a post or an asset. */
+export const mostTags = 50;
+
+/** Tags of 1 to 64 characters. */
+export const Tags = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: mostTags });
 
 /** The name of a thing. */
 export const Titled = closed({ id: Uuid, title: Type.String() });

@@ -13,11 +13,12 @@ import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
+import { divideName, nameWith } from '../assets/file-name.ts';
 import { disposition } from '../assets/send.ts';
 import { findDownloadable, formOf } from '../downloads/forms.ts';
 import { findPreset } from '../downloads/presets.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
-import { distinctNames, safeName, withExtension } from './names.ts';
+import { distinctNames, safeName } from './names.ts';
 
 /** Rows read at a time. */
 const ROWS = 100;
@@ -87,12 +88,33 @@ function checksumsOf(db: Database) {
       where exists (select from files f where f.hash = r.hash) on conflict do nothing`.execute(db);
   };
   return {
-    add: (hash: string, crc32: number) => known.push({ hash, crc32 }),
+    add: (hash: string, crc32: number) => {
+      known.push({ hash, crc32 });
+    },
     flush,
     flushIfMany: async () => {
       if (known.length >= CHECKSUMS) await flush();
     },
   };
+}
+
+/** A file that the account is given now. */
+interface GivenRow extends FileRow {
+  name: string;
+  file_hash: string;
+  size_bytes: number;
+  created_at: string;
+}
+
+function isGiven(row: FileRow): row is GivenRow {
+  const { name, file_hash, size_bytes, created_at } = row;
+  return name !== null && file_hash !== null && size_bytes !== null && created_at !== null;
+}
+
+/** A file that is ready to be packed. */
+interface Opened {
+  readonly source: ZipSource;
+  close(): void;
 }
 
 /** Opens an original; fetches it from a peer if it is there only. Throws as `storage.get`. */
@@ -136,75 +158,96 @@ interface Packing {
 /** What was planned has changed while a part was sent: the response is broken off, and a new request starts anew. */
 class ArchiveChanged extends Error {}
 
-/** Yields the files of an archive one by one, each checked just before it is sent, and then what was left out. */
-async function* filesOf(deps: Deps, { archive, caller: first, isFixed }: Packing): AsyncGenerator<ZipSource> {
-  const { db, storage } = deps;
-  const checksums = checksumsOf(db);
-  const leftOut: string[] = [];
-  const leave = ({ asset_id, name }: FileRow, reason: string) => {
-    if (isFixed && name !== null) throw new ArchiveChanged('a file of an archive was taken away');
-    leftOut.push(listed(asset_id, reason));
+/** Returns a function that returns the account with its present rights. Throws once it may not act any more. */
+function presentRights(db: Database, first: SignedIn): () => Promise<SignedIn> {
+  let caller = first;
+  let readAt = performance.now();
+  return async () => {
+    if (performance.now() - readAt <= RIGHTS_MS) return caller;
+    const current = await callerOf(db, caller.ref);
+    if (current === null) throw new ArchiveChanged('the account of an archive may not act any more');
+    caller = current;
+    readAt = performance.now();
+    return caller;
   };
+}
+
+/** Returns a function that opens a file for the archive, before its header is written, or returns why it cannot. */
+function openerFor(deps: Deps, { archive, isFixed }: Packing, keep: (hash: string, crc32: number) => void) {
   // Other extensions may make names equal.
   const nameOf = distinctNames([leftOutName]);
-  let caller = first;
-  let rightsAt = performance.now();
+  return async (caller: SignedIn, row: GivenRow): Promise<Opened | string> => {
+    const { name, file_hash: hash, size_bytes: sizeBytes, crc32 } = row;
+    const modified = new Date(row.created_at);
+    if (archive.preset !== null) {
+      const form = await openForm(deps, caller, row.asset_id, archive.preset).catch(reasonOf);
+      if (typeof form === 'string') return form;
+      const named = nameOf(nameWith(divideName(name).stem, form.extension));
+      const source = {
+        name: named,
+        sizeBytes: form.sizeBytes,
+        modified,
+        crc: null,
+        open: async () => form.stream,
+      };
+      return { source, close: () => form.stream.destroy() };
+    }
+    const file = { name, modified, read: (crc: number) => keep(hash, crc) };
+    if (isFixed && crc32 !== null) {
+      const open = (range?: ByteRange) => deps.storage.get(originalKey(hash), sizeBytes, range);
+      return { source: { ...file, sizeBytes, crc: crc32, open }, close: () => {} };
+    }
+    const original = await openOriginal(deps, hash, sizeBytes).catch(reasonOf);
+    if (typeof original === 'string') return original;
+    const source = {
+      ...file,
+      sizeBytes: original.sizeBytes,
+      crc: null,
+      open: async () => original.stream,
+    };
+    return { source, close: () => original.stream.destroy() };
+  };
+}
+
+/** Yields the files of an archive with what the account is given of them, each checked just before. */
+async function* rowsOf(db: Database, { archive, caller: first }: Packing) {
+  const presentCaller = presentRights(db, first);
   let after = 0;
   for (;;) {
-    if (performance.now() - rightsAt > RIGHTS_MS) {
-      const current = await callerOf(db, caller.ref);
-      if (current === null) throw new ArchiveChanged('the account of an archive may not act any more');
-      caller = current;
-      rightsAt = performance.now();
-    }
+    const caller = await presentCaller();
     const readAt = performance.now();
     const rows = await readRows(db, caller, archive.id, after);
-    for (const row of rows) {
-      if (performance.now() - readAt > CHECKED_MS && after >= (rows[0]?.position ?? 0)) break;
+    for (const [at, row] of rows.entries()) {
+      // At least one, so that a slow client advances.
+      if (at > 0 && performance.now() - readAt > CHECKED_MS) break;
       after = row.position;
-      const { name, file_hash: hash, size_bytes: size, created_at } = row;
-      if (name === null || hash === null || size === null || created_at === null) {
-        leave(row, NOT_FOUND);
-        continue;
-      }
-      if (isFixed && hash !== row.planned_hash) throw new ArchiveChanged('a file of an archive was replaced');
-      if (archive.preset !== null) {
-        const made = await openForm(deps, caller, row.asset_id, archive.preset).catch(reasonOf);
-        if (typeof made === 'string') {
-          leave(row, made);
-          continue;
-        }
-        try {
-          yield {
-            name: nameOf(withExtension(name, made.extension)),
-            sizeBytes: made.sizeBytes,
-            modified: new Date(created_at),
-            crc: null,
-            open: async () => made.stream,
-          };
-        } finally {
-          made.stream.destroy();
-        }
-        continue;
-      }
-      const file = { name, modified: new Date(created_at), read: (crc: number) => checksums.add(hash, crc) };
-      if (isFixed && row.crc32 !== null) {
-        const open = (range?: ByteRange) => storage.get(originalKey(hash), size, range);
-        yield { ...file, sizeBytes: size, crc: row.crc32, open };
-        continue;
-      }
-      // Opened before its header is written: what cannot be opened is left out.
-      const opened = await openOriginal(deps, hash, size).catch(reasonOf);
-      if (typeof opened === 'string') leave(row, opened);
-      else
-        try {
-          yield { ...file, sizeBytes: opened.sizeBytes, crc: null, open: async () => opened.stream };
-        } finally {
-          opened.stream.destroy();
-        }
-      await checksums.flushIfMany();
+      yield { caller, row };
     }
-    if (rows.length < ROWS && after >= (rows.at(-1)?.position ?? after)) break;
+    if (rows.length < ROWS && after >= (rows.at(-1)?.position ?? after)) return;
+  }
+}
+
+/** Yields the files of an archive one by one, and then the list of what was left out. */
+async function* filesOf(deps: Deps, packing: Packing): AsyncGenerator<ZipSource> {
+  const { isFixed } = packing;
+  const checksums = checksumsOf(deps.db);
+  const open = openerFor(deps, packing, checksums.add);
+  const leftOut: string[] = [];
+  for await (const { caller, row } of rowsOf(deps.db, packing)) {
+    if (isFixed && isGiven(row) && row.file_hash !== row.planned_hash)
+      throw new ArchiveChanged('a file of an archive was replaced');
+    const opened = isGiven(row) ? await open(caller, row) : NOT_FOUND;
+    if (typeof opened === 'string') {
+      if (isFixed && row.name !== null) throw new ArchiveChanged('a file of an archive was taken away');
+      leftOut.push(listed(row.asset_id, opened));
+      continue;
+    }
+    try {
+      yield opened.source;
+    } finally {
+      opened.close();
+    }
+    await checksums.flushIfMany();
   }
   await checksums.flush();
   const text = leftOutText(leftOut);

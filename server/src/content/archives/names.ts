@@ -1,3 +1,5 @@
+import { divideName, nameWith } from '../assets/file-name.ts';
+
 /** Longest name of a file inside an archive, in characters, without its extension. */
 const LONGEST_NAME = 100;
 
@@ -19,18 +21,6 @@ export function safeName(name: string): string {
   return devices.test(trimmed) ? `_${trimmed}` : trimmed;
 }
 
-/** Divides the name of a file into its stem and its extension with the dot. */
-function divide(name: string): { stem: string; extension: string } {
-  const extension = /\.[A-Za-z0-9]{1,10}$/.exec(name)?.[0] ?? '';
-  return { stem: name.slice(0, name.length - extension.length), extension };
-}
-
-/** Returns the name with another extension. */
-export function withExtension(name: string, extension: string | null): string {
-  const { stem } = divide(name);
-  return extension === null ? stem : `${stem}.${extension}`;
-}
-
 /**
  * Returns a function that names the files of an archive: each name is safe and given once, also where case and Unicode
  * form do not count, with a number if another file has it.
@@ -41,13 +31,13 @@ export function distinctNames(reserved: readonly string[]): (name: string) => st
   /** The next number to try for each name that was given already. */
   const next = new Map<string, number>();
   return (name) => {
-    const { stem, extension } = divide(name);
+    const { stem, extension } = divideName(name);
     const safe = safeName(stem) || 'File';
-    const first = `${safe}${extension}`;
+    const first = nameWith(safe, extension);
     let candidate = first;
     let number = next.get(keyOf(first)) ?? 2;
     while (taken.has(keyOf(candidate))) {
-      candidate = `${safe} (${number})${extension}`;
+      candidate = nameWith(`${safe} (${number})`, extension);
       number += 1;
     }
     next.set(keyOf(first), number);

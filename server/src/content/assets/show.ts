@@ -16,6 +16,7 @@ import type { KeptAsset, Texts } from '../../core/kept-texts.ts';
 import { keysOf, type Rung } from '../../media/ladder.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { cardColumn } from '../fields/values/show.ts';
+import { extensionOf } from './file-name.ts';
 
 /** An asset as read for a caller; `shown` is the result of the field rule. */
 export interface AssetRow
@@ -98,11 +99,6 @@ function ofInterim(column: RawBuilder<unknown>): RawBuilder<unknown> {
 export const thumbhashColumn = sql`case when f.mime like 'image/%' then f.thumbhash end as thumbhash`;
 
 export const assetJoins = sql`join files f on f.hash = a.file_hash left join users o on o.ref = a.owner_user_ref`;
-
-/** The extension of the bytes' type, else that of the uploaded file's name. */
-function extensionOf(row: AssetRow): string | null {
-  return row.extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(row.file_name)?.[1]?.toLowerCase() ?? null;
-}
 
 /** ASSET-5: exactly `id`, `restricted` and, if it may be shown, `owner_display_name`. */
 function withheld(row: AssetRow): WithheldAsset {

@@ -107,5 +107,10 @@ export function openConversions(
 /** Returns the extension and media type of a copy. */
 function typeOf({ mime, extension }: Convertible, { format }: Conversion) {
   if (format === 'original') return { extension: extension ?? 'bin', type: mime };
-  return { extension: format === 'jpeg' ? 'jpg' : format, type: `image/${format}` };
+  return { extension: extensionOfFormat(format), type: `image/${format}` };
+}
+
+/** Returns the usual extension of a format of pictures. */
+export function extensionOfFormat(format: Exclude<Conversion['format'], 'original'>): string {
+  return format === 'jpeg' ? 'jpg' : format;
 }

@@ -6,6 +6,7 @@ import { notFound } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
+import { divideName, nameWith } from '../assets/file-name.ts';
 import { findBytes } from '../assets/find-bytes.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
 import { findDownloadable, formOf, readDownloadable } from './forms.ts';
@@ -31,8 +32,7 @@ async function sendForm(
   if (file === null) throw notFound();
   const preset = await findPreset(deps.db, caller, key);
   const form = await formOf(deps, caller, file, preset);
-  const stem = file.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
-  const name = form.extension === null ? stem : `${stem}.${form.extension}`;
+  const name = nameWith(divideName(file.file_name).stem, form.extension);
   const sent = send(deps, http, {
     object: form.object,
     type: form.type,

@@ -8,6 +8,8 @@ import { kindOf } from '../../media/sniff.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
+import { divideName } from '../assets/file-name.ts';
+import { extensionOfFormat } from './conversions.ts';
 import { tagsFor } from './tags.ts';
 
 /** A file that the caller is given, as needed to make any form of it. */
@@ -56,12 +58,11 @@ const films = [
 ] as const;
 
 function originalOf({ file_hash, size_bytes, mime, extension, file_name }: Downloadable): Form {
-  const own = /\.([A-Za-z0-9]{1,10})$/.exec(file_name)?.[1] ?? null;
   return {
     object: originalKey(file_hash),
     type: mime,
     bytes: size_bytes,
-    extension: own ?? extension,
+    extension: divideName(file_name).extension ?? extension,
   };
 }
 
@@ -117,9 +118,8 @@ export async function formOf(
     { hash: file.file_hash, mime: file.mime, extension: file.extension },
     form,
   );
-  return { ...made, extension: format === 'original' ? originalOf(file).extension : extensionOf(format) };
-}
-
-function extensionOf(format: string): string {
-  return format === 'jpeg' ? 'jpg' : format;
+  return {
+    ...made,
+    extension: format === 'original' ? originalOf(file).extension : extensionOfFormat(format),
+  };
 }

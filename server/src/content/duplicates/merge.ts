@@ -1,4 +1,5 @@
 import type { SetBy } from '@vitrine/contract/field-values';
+import { mostTags } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { disclosedReference } from '../../access/field-values.ts';
@@ -11,9 +12,6 @@ import { type Definition, definitionColumns } from '../fields/values/rules.ts';
 import { storeValue } from '../fields/values/store.ts';
 import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
 import { setByOf } from '../fields/values/write.ts';
-
-/** ASSET-19: the most tags of an asset. */
-const MOST_TAGS = 50;
 
 /** The asset that stays, and those that it replaces, in the order in which they give it what it lacks. */
 export interface Merge {
@@ -73,7 +71,7 @@ async function addWords(tx: Tx, { keep, remove }: Merge): Promise<void> {
       order by t.value, place) n
     where not exists (select from asset_tags k where k.asset_id = ${keep} and k.value = n.value)
     order by n.place, n.position, n.value
-    limit greatest(0, ${MOST_TAGS} - (select count(*) from asset_tags k where k.asset_id = ${keep}))`.execute(
+    limit greatest(0, ${mostTags} - (select count(*) from asset_tags k where k.asset_id = ${keep}))`.execute(
     tx,
   );
 }

@@ -12,8 +12,9 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
 import { leftOutText, listed } from '../archives/left-out.ts';
 import { safeName } from '../archives/names.ts';
+import { divideName, extensionOf, nameWith } from '../assets/file-name.ts';
 import { disposition } from '../assets/send.ts';
-import { extensionOf, keyOf, readShown, type ShownRow } from './shown.ts';
+import { keyOf, readShown, type ShownRow } from './shown.ts';
 import { countUses } from './uses.ts';
 import { visitLink } from './visit.ts';
 
@@ -67,8 +68,7 @@ async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promis
 }
 
 /** Returns the name of a file once its extension is known. */
-const named = (name: string) => (extension: string | null) =>
-  extension === null ? name : `${name}.${extension}`;
+const named = (stem: string) => (extension: string | null) => nameWith(stem, extension);
 
 /**
  * Names each file by its place among all files that the link shows, in one folder per post of a collection. A file has
@@ -77,7 +77,7 @@ const named = (name: string) => (extension: string | null) =>
 function namesOf({ target }: LinkVisitor) {
   let folder = { number: 0, postId: '', name: '', files: 0 };
   return (row: ShownRow) => {
-    const base = row.file_name.replace(/\.[A-Za-z0-9]{1,10}$/, '');
+    const base = divideName(row.file_name).stem;
     if (target.kind === 'collection' && row.post_id === null) {
       folder = { number: folder.number + 1, postId: '', name: '', files: 0 };
       return named(numbered(folder.number, base, 'File'));

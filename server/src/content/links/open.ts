@@ -9,7 +9,8 @@ import type { Database } from '../../platform/database/pool.ts';
 import { nestedCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { cursorOf, extensionOf, readShown, type ShownRow } from './shown.ts';
+import { extensionOf } from '../assets/file-name.ts';
+import { cursorOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
 
 interface Words {

@@ -119,11 +119,3 @@ export function keyOf(row: ShownRow): NestedPlaceKey {
 export function cursorOf(row: ShownRow): string {
   return nestedCursor.after(keyOf(row));
 }
-
-/** Returns the extension of the bytes' type, else of the file's name, else null. */
-export function extensionOf({
-  extension,
-  file_name,
-}: Pick<ShownRow, 'extension' | 'file_name'>): string | null {
-  return extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(file_name)?.[1]?.toLowerCase() ?? null;
-}

@@ -6,6 +6,7 @@ import { identityJson } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { extensionOf } from '../assets/file-name.ts';
 import { versionsOfAsset } from '../assets/version-rows.ts';
 
 interface ShownRow
@@ -18,7 +19,7 @@ interface ShownRow
 function shownVersion({ file_name, extension, size_bytes, created_by, ...row }: ShownRow): AssetVersion {
   return {
     ...row,
-    file_extension: extension ?? /\.([A-Za-z0-9]{1,10})$/.exec(file_name)?.[1]?.toLowerCase() ?? null,
+    file_extension: extensionOf({ extension, file_name }),
     file_size_bytes: size_bytes,
     ...(created_by == null ? {} : { created_by }),
   };

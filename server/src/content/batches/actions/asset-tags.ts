@@ -1,11 +1,12 @@
 import { foldName } from '@vitrine/contract/names';
+import { mostTags } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { registerTags, storedTags } from '../../../core/tag-register.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { changeRows, type ReadRow } from '../rows.ts';
 import { type Action, changedSince, type Outcome, refused, type UndoRecord, unchanged } from '../step.ts';
-import { isSameSet, mostTags, tooManyTags } from './tag-lists.ts';
+import { isSameSet, tooManyTags } from './tag-lists.ts';
 
 /** A row of `asset_tags`, without its asset. */
 interface TagRow {

@@ -4,13 +4,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { appliesToAsset, knownFields, writableFields } from '../../../access/field-values.ts';
 import { shownDefinitions } from '../../../access/fields.ts';
 import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { refusalOfPair } from '../../fields/values/pairs.ts';
 import { readGiven } from '../../fields/values/read-given.ts';
-import {
-  type CallersDefinition,
-  checkContent,
-  checkItems,
-  checkWritable,
-} from '../../fields/values/rules.ts';
+import { type CallersDefinition, checkContent, checkItems } from '../../fields/values/rules.ts';
 import { storeValue } from '../../fields/values/store.ts';
 import {
   fromMembers,
@@ -53,13 +49,6 @@ const recordOf = (record: UndoRecord | null) => record as unknown as ValueRecord
 
 type FieldRow = Omit<CallersDefinition, 'applies' | 'writable'>;
 
-/** What each row adds to the definition: an asset's type and team decide. */
-const definitionFor = (field: FieldRow, { applies, writable }: ValueRow): CallersDefinition => ({
-  ...field,
-  applies,
-  writable,
-});
-
 /**
  * Returns the definition of a field of assets that the caller may know of, locked: against new terms by others if the
  * action may create some.
@@ -73,18 +62,6 @@ async function holdField({ tx, caller }: Step, fieldId: string, mayCreateTerms: 
   const [row] = rows;
   if (row === undefined) throw notFound();
   return row;
-}
-
-/** Returns null if the field of this row may be written, else the reason. */
-function refusalOf(field: FieldRow, row: ValueRow, clears: boolean): string | null {
-  if (!row.known) return notFound().message;
-  try {
-    checkWritable(definitionFor(field, row), { clears });
-    return null;
-  } catch (error) {
-    if (error instanceof Refusal) return error.message;
-    throw error;
-  }
 }
 
 async function write(step: Step, field: FieldRow, changed: readonly Changed<ValueRow>[]): Promise<void> {
@@ -123,7 +100,7 @@ function valueAction(
     joins: sql`join fields d on d.id = ${field.id}
       left join asset_field_values v on v.asset_id = a.id and v.field_id = d.id`,
     judge(row: ValueRow, record) {
-      const reason = refusalOf(field, row, clears);
+      const reason = refusalOfPair(field, { ...row, write_capability: field.write_capability }, clears);
       if (reason !== null) return refused(reason);
       const before = storedIn(row);
       let after: TypedValue | null | Outcome;

@@ -1,5 +1,4 @@
-/** POST-16, ASSET-19: the most tags of a post or an asset. */
-export const mostTags = 50;
+import { mostTags } from '@vitrine/contract/values';
 
 /** Why an object that would get more tags is refused. */
 export const tooManyTags = `it would have more than ${mostTags} tags`;

@@ -63,7 +63,12 @@ export function shownValue(row: PairRow): TypedValue | null {
 /** Returns why the caller may not write the field of this asset; null if they may. */
 export function refusalOfPair(
   field: Omit<CallersDefinition, 'applies' | 'writable' | 'write_capability'>,
-  { known, applies, writable, write_capability }: PairRow,
+  {
+    known,
+    applies,
+    writable,
+    write_capability,
+  }: Pick<PairRow, 'known' | 'applies' | 'writable' | 'write_capability'>,
   clears: boolean,
 ): string | null {
   if (!known) return notFound().message;
