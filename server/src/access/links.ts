@@ -46,8 +46,8 @@ export function linkedVersion({ version }: LinkVisitor): RawBuilder<unknown> {
 }
 
 /**
- * Whether the subtitles of an asset `a` belong to the version `v` that the visitor is shown: those of the current version
- * may have words that an earlier one has not.
+ * Whether the subtitles of an asset `a` belong to the version `v` that the visitor is shown. Subtitles of the current
+ * version may contain words that an earlier version does not.
  */
 export const subtitlesOfVersion: Predicate = sql`(v.file_hash = a.file_hash)`;
 

@@ -73,7 +73,7 @@ async function contentsOfCollection(tx: Tx, caller: SignedIn, id: string): Promi
 /** Returns what the body asks for; 400 unless it is exactly one thing. */
 async function contentsOf(tx: Tx, caller: SignedIn, body: ArchiveCreate): Promise<Contents> {
   const { ids, query, collection_id, post_id } = body;
-  if ([ids, query, collection_id, post_id].filter((one) => one !== undefined).length !== 1)
+  if ([ids, query, collection_id, post_id].filter((given) => given !== undefined).length !== 1)
     throw refuse('archive-of-one');
   if (post_id !== undefined) return contentsOfPost(tx, caller, post_id);
   if (collection_id !== undefined) return contentsOfCollection(tx, caller, collection_id);

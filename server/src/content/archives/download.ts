@@ -255,8 +255,8 @@ async function* filesOf(deps: Deps, packing: Packing): AsyncGenerator<ZipSource>
 }
 
 /**
- * `GET /archives/{id}`. The whole is sent without its length, so that a file that is taken away meanwhile can be left
- * out. A part is sent while the archive is as planned (ARCHIVE-6).
+ * `GET /archives/{id}`. The whole archive is sent without a length, so that a file can be left out that the caller
+ * loses access to meanwhile. A range is sent while the archive is as planned (ARCHIVE-6).
  */
 export const download = handle(getArchive, async (deps, { caller, params, http }) => {
   const archive = await findArchive(deps.db, caller, params.id);

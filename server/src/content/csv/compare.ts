@@ -134,7 +134,7 @@ async function compareRows(
   const reasons = new Map<number, string>();
   const changes = new Map<number, CellChange[]>();
   const differing: Differing[] = [];
-  const change = (row: number, one: CellChange) => changes.set(row, [...(changes.get(row) ?? []), one]);
+  const change = (row: number, cell: CellChange) => changes.set(row, [...(changes.get(row) ?? []), cell]);
   for (const { row, key, cells } of rows) {
     const assetId = idOf(key);
     for (const { at, name, field: column } of header.fields) {
@@ -194,22 +194,22 @@ export async function* compareFile(
   const seen = new Map<string, number>();
   let header: Header | null = null;
   let waiting: Keyed[] = [];
-  for await (const one of file.rows()) {
+  for await (const row of file.rows()) {
     if (header === null) {
-      header = readHeader(one, known, match);
+      header = readHeader(row, known, match);
       continue;
     }
-    const key = readKey(header, one);
+    const key = readKey(header, row);
     const other = seen.get(key);
     if (other !== undefined)
       throw refuse('csv-row-repeated', {
-        row: one.row,
+        row: row.row,
         column: header.keyName,
         value: key.slice(0, 200),
         other,
       });
-    seen.set(key, one.row);
-    waiting.push({ ...one, key });
+    seen.set(key, row.row);
+    waiting.push({ ...row, key });
     if (waiting.length < AT_ONCE) continue;
     yield await compareRows(tx, caller, header, waiting, decimal);
     waiting = [];

@@ -30,7 +30,7 @@ function separatorOf(head: string): string {
   const named = /^sep=([,;\t|])/i.exec(line)?.[1];
   if (named !== undefined) return named;
   const counted = separators.map((separator) => ({ separator, times: line.split(separator).length }));
-  return counted.reduce((most, one) => (one.times > most.times ? one : most)).separator;
+  return counted.reduce((most, candidate) => (candidate.times > most.times ? candidate : most)).separator;
 }
 
 function* decoded(bytes: Buffer, decoder: TextDecoder): Iterable<string> {

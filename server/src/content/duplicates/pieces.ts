@@ -32,6 +32,6 @@ export function piecesNear(print: string): number[] {
   return places.flatMap((place) => {
     const piece = pieceAt(print, place);
     const changed = Array.from({ length: PIECE }, (_, bit) => piece ^ (1 << bit));
-    return [piece, ...changed].map((one) => numbered(place, one));
+    return [piece, ...changed].map((near) => numbered(place, near));
   });
 }

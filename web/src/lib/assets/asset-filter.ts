@@ -139,7 +139,7 @@ export function assetSelectionOf(
   ownRef: number,
   states: readonly { readonly id: string; readonly code: string }[],
 ): AssetSelection | undefined {
-  const stateId = states.find((one) => one.code === state)?.id;
+  const stateId = states.find(({ code }) => code === state)?.id;
   if (origin !== undefined || (state !== undefined && stateId === undefined)) return undefined;
   return {
     ...(everyone ? {} : { owner_ref: ownRef }),

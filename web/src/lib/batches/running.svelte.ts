@@ -27,7 +27,7 @@ export function createRunning(storage: Storage): Running {
     get ids() {
       return ids;
     },
-    add: (id) => put([...ids.filter((one) => one !== id), id]),
-    remove: (id) => put(ids.filter((one) => one !== id)),
+    add: (id) => put([...ids.filter((other) => other !== id), id]),
+    remove: (id) => put(ids.filter((other) => other !== id)),
   };
 }

@@ -11,7 +11,7 @@ const path = '/api/v1/assets/export.csv';
 export function exportAddress(query: AssetQuery): string {
   const params = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
-    for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one));
+    for (const item of Array.isArray(value) ? value : [value]) params.append(name, String(item));
   params.set('bom', 'true');
   return `${path}?${params}`;
 }

@@ -99,7 +99,7 @@ export function createSelection(): Selection {
       becomeSingle();
       if (anchor === undefined) startAt(id);
       const range = span(order, anchor ?? id, id);
-      for (const one of extended) chosen.delete(one);
+      for (const previous of extended) chosen.delete(previous);
       put(range, true);
       extended = range;
     },

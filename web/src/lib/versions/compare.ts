@@ -23,6 +23,7 @@ export function ratioOfBoth(left: Size, right: Size): number {
 export function haveSameShape(left: Size, right: Size): boolean {
   if (left.pixel_width === null || right.pixel_width === null) return false;
   if (left.pixel_height === null || right.pixel_height === null) return false;
-  const [one, other] = [left.pixel_width / left.pixel_height, right.pixel_width / right.pixel_height];
-  return Math.abs(one / other - 1) < 0.01;
+  const before = left.pixel_width / left.pixel_height;
+  const after = right.pixel_width / right.pixel_height;
+  return Math.abs(before / after - 1) < 0.01;
 }

@@ -98,7 +98,7 @@ export function addToCollection(kind: Kind, collectionId: string): Action {
             step,
             kind,
             id,
-            changed.toSorted((one, other) => turnOf(one) - turnOf(other)),
+            changed.toSorted((a, b) => turnOf(a) - turnOf(b)),
           ),
       ),
     );

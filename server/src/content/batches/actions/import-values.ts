@@ -107,9 +107,9 @@ function outcomeOf(cells: readonly Cell[], after: readonly (TypedValue | null)[]
     const reason = refusalOfPair(field, pair, value === null);
     if (reason !== null) return refused(reason);
   }
-  const byField = (value: (one: (typeof changes)[number]) => TypedValue | null) =>
-    Object.fromEntries(changes.map((one) => [one.field.id, toMembers(value(one))]));
-  const record = { before: byField((one) => one.before), after: byField((one) => one.after) };
+  const byField = (value: (change: (typeof changes)[number]) => TypedValue | null) =>
+    Object.fromEntries(changes.map((change) => [change.field.id, toMembers(value(change))]));
+  const record = { before: byField(({ before }) => before), after: byField(({ after: value }) => value) };
   return { outcome: 'changed', record };
 }
 
@@ -138,9 +138,9 @@ async function decide(
     for (const [id, cells] of assets) {
       try {
         decided.set(id, outcomeOf(cells, await resolveCells(step, cells)));
-      } catch (one) {
-        if (!(one instanceof Refusal)) throw one;
-        decided.set(id, refused(one.message));
+      } catch (refusal) {
+        if (!(refusal instanceof Refusal)) throw refusal;
+        decided.set(id, refused(refusal.message));
       }
     }
     return decided;

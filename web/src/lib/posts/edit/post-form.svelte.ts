@@ -6,7 +6,7 @@ import type { Service } from '#lib/service.ts';
 import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
 import { draftOf, editOf, isEmptyPatch, isPlain, newEdit, type PostEdit, patchOf } from './post-edit.ts';
 
-/** From what a form starts. */
+/** What a form starts with. */
 export interface FormStart {
   /** The stored post; absent for a new one, which is stored as a draft with its first file. */
   readonly post?: Post | undefined;
