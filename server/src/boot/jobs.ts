@@ -99,7 +99,7 @@ const crontab = [
   '*/5 * * * * keep-activitypub',
   '47 3 * * * retain-audit',
   '*/5 * * * * fill-vectors',
-  '*/5 * * * * fill-fingerprints',
+  '41 * * * * fill-fingerprints',
   '0 * * * * mail-digests',
   '37 3 * * * forget-notifications',
   '23 */6 * * * count-storage',

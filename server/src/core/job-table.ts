@@ -36,8 +36,8 @@ export interface Jobs {
   encode: { hash: string };
   /** Compares the picture of these bytes with all others, to find similar ones. */
   fingerprint: { hash: string };
-  /** Enqueues pictures that were not compared yet. */
-  'fill-fingerprints': Record<string, never>;
+  /** Enqueues pictures that were not compared yet, in the order of their hashes: those after this one. */
+  'fill-fingerprints': { after?: string };
   /** Enqueues pictures without a visual vector. */
   'fill-vectors': Record<string, never>;
   /** Removes audit events past their retention. */

@@ -69,11 +69,14 @@ export function fingerprintJob({ db, storage, decoders }: PrintDeps): JobHandler
 /** Pictures per round. */
 const ROUND = 200;
 
-/** Enqueues the comparison of pictures that have none, in rounds. */
+/**
+ * Enqueues the comparison of pictures that have none, in rounds: those that were stored before there were fingerprints.
+ * Each round continues after the last, so that all of them together read every file once.
+ */
 export function fillFingerprintsJob({ db }: Pick<Deps, 'db'>): JobHandler<'fill-fingerprints'> {
-  return async () => {
+  return async ({ after = '' }) => {
     const { rows } = await sql<{ hash: string }>`
-      select f.hash from files f where f.renditions ? 'preview' and ${compared} and not exists (
+      select f.hash from files f where f.hash > ${after} and f.renditions ? 'preview' and ${compared} and not exists (
         select from picture_prints p where p.file_hash = f.hash)
       order by f.hash limit ${ROUND}`.execute(db);
     await db.transaction().execute(async (tx) => {
@@ -86,9 +89,10 @@ export function fillFingerprintsJob({ db }: Pick<Deps, 'db'>): JobHandler<'fill-
           flags: turnFlags('picture', NO_OWNER),
         })),
       );
-      if (rows.length === ROUND) {
+      const last = rows[ROUND - 1];
+      if (last !== undefined) {
         const runAt = new Date(Date.now() + 30_000).toISOString();
-        await enqueue(tx, 'fill-fingerprints', {}, { key: 'fill-fingerprints', runAt });
+        await enqueue(tx, 'fill-fingerprints', { after: last.hash }, { key: 'fill-fingerprints', runAt });
       }
     });
   };
