@@ -12,8 +12,8 @@ export interface Origin {
 }
 
 /**
- * Columns of Origin for the row `alias`. A token that was used must still admit its owner when the work is done; a session
- * need not.
+ * Columns of Origin for the row `alias`. Work that a token asked for needs the token to be valid when the work is done.
+ * Work that a session asked for goes on after the session has ended.
  */
 export function originColumns(alias: 'b' | 's'): RawBuilder<Origin> {
   const row = sql.raw(alias);

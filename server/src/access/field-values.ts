@@ -56,7 +56,7 @@ export function filterableFields(caller: Caller, kind: SubjectKind): Predicate {
   return sql`(d.status = 'active' and ${knownFields(caller, kind)})`;
 }
 
-/** Whether the caller may read the values of a field of these on at least some subjects. */
+/** Those of these fields whose values the caller may read on at least some assets or collections. */
 function somewhere(caller: Caller, kind: SubjectKind, fields: Predicate): Predicate {
   if (holds(caller, 'system.admin')) return fields;
   if (caller.kind === 'anonymous') return sql`(${fields} and d.read_capability is null)`;
