@@ -178,7 +178,10 @@ test('GET /workflow/states lists the states of a domain in order, none for an un
 
 describe('publish_at', () => {
   const { db } = library.deps;
-  const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+  /** Ends with a zero, which PostgreSQL does not print. */
+  const timeIn = (hours: number) =>
+    `${new Date(Date.now() + hours * 3_600_000).toISOString().slice(0, 19)}.240Z`;
+  const tomorrow = () => timeIn(24);
   const schedule = (who: Account, body = {}) => draftOf(who, { publish_at: tomorrow(), ...body });
   const change = (who: Visitor, id: string, body: object) => who.ok('updatePost', { params: { id }, body });
   /** Moves the clock to after the time of a draft. */
@@ -196,7 +199,7 @@ describe('publish_at', () => {
   const kindsOf = async (who: Visitor) =>
     (await who.ok('listNotifications', { query: {} })).items.map(({ kind, post }) => `${kind} ${post?.id}`);
 
-  // POST-47
+  // POST-47, HTTP-5
   test('publishes a draft at that time, as the account that set it', async () => {
     const at = tomorrow();
     const draft = await draftOf(mara, { publish_at: at, visibility: 'public' });
@@ -215,7 +218,7 @@ describe('publish_at', () => {
   // POST-47, POST-49
   test('can be set, moved and cleared by those who may edit the draft', async () => {
     const draft = await draftOf(mara);
-    const [first, second] = [tomorrow(), new Date(Date.now() + 3_600_000).toISOString()];
+    const [first, second] = [tomorrow(), timeIn(1)];
     expect(await change(mara, draft.id, { publish_at: first })).toMatchObject({ publish_at: first });
     expect(await change(editor, draft.id, { publish_at: second })).toMatchObject({ publish_at: second });
     expect(await change(mara, draft.id, { title: 'b', publish_at: null })).toMatchObject({

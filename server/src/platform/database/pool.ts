@@ -21,9 +21,13 @@ const FLOAT8 = 701;
 const NUMERIC = 1700;
 const TIMESTAMPTZ = 1184;
 
-/** Converts `2026-11-21 04:41:01.5+00` to RFC 3339 in UTC; the session's time zone is UTC (HTTP-5). */
+/**
+ * Converts `2026-11-21 04:41:01.5+00` to RFC 3339 in UTC; the session's time zone is UTC. A fraction has three digits,
+ * as in the times that JavaScript writes (HTTP-5).
+ */
 function timestamp(text: string): string {
-  return `${text.replace(' ', 'T').replace(/\+00$/, '')}Z`;
+  const time = text.replace(' ', 'T').replace(/\+00$/, '');
+  return `${time.replace(/\.\d{1,2}$/, (fraction) => fraction.padEnd(4, '0'))}Z`;
 }
 
 /** Refs, counts and sizes fit a JavaScript number; times are sent as strings. */
