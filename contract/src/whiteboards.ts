@@ -1,17 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
+import { BoardStroke, BoardStrokes } from './strokes.ts';
 import { closed, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
-/** A point as fractions of the board, slightly beyond its edges if necessary, stored with five decimals. */
-const Coordinate = Type.Number({ minimum: -10, maximum: 10 });
-
-export const Stroke = closed({
-  points: Type.Array(Type.Array(Coordinate, { minItems: 2, maxItems: 2 }), { minItems: 1, maxItems: 5000 }),
-  color: Type.Optional(Type.String({ pattern: '^#[0-9a-fA-F]{6}$' })),
-  width: Type.Optional(Type.Number({ minimum: 0, maximum: 1 })),
-});
-const Strokes = Type.Array(Stroke, { maxItems: 1000 });
 const Title = Type.String({ maxLength: 500 });
 
 export const Whiteboard = closed({
@@ -19,7 +11,7 @@ export const Whiteboard = closed({
   post_id: Uuid,
   author: Type.Optional(PostAuthor),
   title: Type.String(),
-  strokes: Type.Array(Stroke),
+  strokes: Type.Array(BoardStroke),
   created_at: Timestamp,
 });
 export type Whiteboard = Static<typeof Whiteboard>;
@@ -34,13 +26,13 @@ export const createWhiteboard = operation({
   tag: 'Whiteboards',
   summary: 'Draw on a post',
   description:
-    'Adds a drawing of at most 10,000 points, as fractions of the board. Everyone who may read the post may draw, even if comments are disabled.',
+    'Adds a drawing of at most 2,000 strokes and 10,000 points, as fractions of the board. Everyone who may read the post may draw, even if comments are disabled.',
   door: 'signedIn',
   scope: 'posts.write',
   params: idParams,
-  body: closed({ title: Type.Optional(Title), strokes: Strokes }),
+  body: closed({ title: Type.Optional(Title), strokes: BoardStrokes }),
   responses: { 201: Whiteboard },
-  errors: ['not-found', 'whiteboard-too-large'],
+  errors: ['not-found', 'drawing-too-large', 'pressure-out-of-range'],
 });
 
 export const listWhiteboards = operation({

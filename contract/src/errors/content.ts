@@ -46,6 +46,7 @@ export const contentErrors = {
     property: 'draft',
   },
   'draft-without-comments': { status: 409, text: 'a draft does not accept comments' },
+  'drawing-too-large': { status: 400, text: 'a drawing has at most {max} points', property: 'strokes' },
   'duplicate-not-member': { status: 400, text: '{property} has a file that is not in this group' },
   'featured-list-changed': { status: 409, text: 'the featured list has changed; reload it' },
   'featured-list-full': { status: 409, text: 'the featured list holds at most {max} posts' },
@@ -133,6 +134,7 @@ export const contentErrors = {
   'preset-not-for-kind': { status: 409, text: 'a file of this kind cannot be made into {format}: {reason}' },
   'preset-repeated': { status: 400, text: 'presets name the key {key} twice', property: 'presets' },
   'post-is-draft': { status: 409, text: 'it is a draft' },
+  'pressure-out-of-range': { status: 400, text: 'a pressure is between 0 and 1', property: 'strokes' },
   'post-is-published': { status: 409, text: 'it is published already' },
   'item-not-in-collection': {
     status: 404,
@@ -237,5 +239,4 @@ export const contentErrors = {
   'views-changed': { status: 409, text: 'the views have changed; reload them' },
   'views-repeated': { status: 400, text: 'body.view_ids names a view twice', property: 'view_ids' },
   'whiteboard-not-yours': { status: 403, text: 'that whiteboard belongs to someone else' },
-  'whiteboard-too-large': { status: 400, text: 'a whiteboard has at most {max} points' },
 } as const satisfies ErrorDefinitions;

@@ -15,6 +15,7 @@ import { handle } from '../core/handle.ts';
 import type { Database } from '../platform/database/pool.ts';
 import { newestFirst } from '../platform/http/page.ts';
 import { notFound, refuse } from '../platform/http/refuse.ts';
+import { keptStrokes } from './drawings/strokes.ts';
 
 interface WhiteboardRow extends Omit<Whiteboard, 'author'> {
   author: PostAuthor | null;
@@ -36,20 +37,9 @@ function show({ author, ...board }: WhiteboardRow): Whiteboard {
   return author === null ? board : { ...board, author };
 }
 
-const MOST_POINTS = 10_000;
-const KEPT_DECIMALS = 1e5;
-
-/** Rounds strokes to five decimals, finer than any screen. */
-function kept(strokes: Whiteboard['strokes']): Whiteboard['strokes'] {
-  const points = strokes.reduce((sum, stroke) => sum + stroke.points.length, 0);
-  if (points > MOST_POINTS) throw refuse('whiteboard-too-large', { max: MOST_POINTS });
-  const rounded = (value: number) => Math.round(value * KEPT_DECIMALS) / KEPT_DECIMALS;
-  return strokes.map((stroke) => ({ ...stroke, points: stroke.points.map((point) => point.map(rounded)) }));
-}
-
 /** BOARD-2: anyone who reads a post may draw on it, regardless of `comments_enabled`. */
 export const create = handle(createWhiteboard, async ({ db }, { caller, params, body }) => {
-  const strokes = kept(body.strokes);
+  const strokes = keptStrokes(body.strokes);
   const board = await db.transaction().execute(async (tx) => {
     await checkReadable(tx, caller, params.id);
     const { id } = await tx

@@ -1,3 +1,4 @@
+import type { Stroke } from '@vitrine/contract/strokes';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
@@ -6,7 +7,7 @@ import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 
 /** The access matrix (server/test/access) shows who may access the whiteboards of a post. */
-const strokes = [
+const strokes: Stroke[] = [
   {
     points: [
       [0, 0.5],
@@ -34,7 +35,7 @@ beforeEach(async () => {
   post = (await publish(mara, [picture], { visibility: 'public' })).id;
 });
 
-const draw = (caller: Visitor, body: { title?: string; strokes: { points: number[][] }[] } = { strokes }) =>
+const draw = (caller: Visitor, body: { title?: string; strokes: Stroke[] } = { strokes }) =>
   caller.ok('createWhiteboard', { params: { id: post }, body });
 const send = (body: unknown) => ines.send(`/posts/${post}/whiteboards`, { method: 'POST', body });
 const boardsOf = (caller: Visitor, query: { limit?: number; cursor?: string } = {}) =>
@@ -90,12 +91,49 @@ describe('POST /posts/{id}/whiteboards', () => {
   const stroke = (more: object) => ({ strokes: [{ points: [[0, 0]], ...more }] });
   const point = (...coordinates: unknown[]) => ({ strokes: [{ points: [coordinates] }] });
 
-  // BOARD-3
+  const arrow: Stroke = {
+    tool: 'arrow',
+    points: [
+      [0, 0],
+      [0.5, 0.25],
+    ],
+  };
+  const words: Stroke = { tool: 'text', points: [[0.1, 0.1]], text: 'Crop <here> \u{1d11e}' };
+
+  // BOARD-6
+  test('returns what each tool has drawn, with the pressure of a pen', async () => {
+    const drawn: Stroke[] = [
+      {
+        tool: 'pen',
+        points: [
+          [0, 0, 0.12345],
+          [1, 1, 1],
+        ],
+        color: '#e5484d',
+        width: 0.004,
+      },
+      arrow,
+      {
+        tool: 'rect',
+        points: [
+          [0.5, 0.5],
+          [0.2, 0.9],
+        ],
+        width: 0.002,
+      },
+      { ...words, width: 0.03 },
+    ];
+    await draw(ines, { strokes: drawn });
+    expect((await boardsOf(mara)).items).toMatchObject([{ strokes: drawn }]);
+  });
+
+  // BOARD-3, BOARD-6
   test('takes boards at their bounds; refuses other points, colours and more than 10,000 points', async () => {
     const taken: Record<string, unknown> = {
       'no strokes': { strokes: [] },
       '10,000 points': { strokes: [line(5000), line(5000)] },
-      '1,000 strokes': { strokes: Array.from({ length: 1000 }, () => line(1)) },
+      '2,000 strokes': { strokes: Array.from({ length: 2000 }, () => line(1)) },
+      'a text of 500 characters': stroke({ ...words, text: '\u{1d11e}'.repeat(500) }),
       'a title of 500 characters': { title: '\u{1d11e}'.repeat(500), strokes: [line(1)] },
       'a width of 0': stroke({ width: 0 }),
       'a width of 1': stroke({ width: 1 }),
@@ -104,8 +142,33 @@ describe('POST /posts/{id}/whiteboards', () => {
     };
     const refused: Record<string, unknown> = {
       '10,001 points': { strokes: [line(5000), line(5000), line(1)] },
+      '2,001 strokes': { strokes: Array.from({ length: 2001 }, () => line(1)) },
+      '10,000 strokes': { strokes: Array.from({ length: 10_000 }, () => line(1)) },
+      'a pressure above 1': point(0, 0, 1.01),
+      'a pressure below 0': point(0, 0, -0.01),
+      'an unknown tool': stroke({ tool: 'eraser' }),
+      'an arrow with one point': stroke({ tool: 'arrow' }),
+      'an arrow with three points': stroke({
+        ...arrow,
+        points: [
+          [0, 0],
+          [1, 1],
+          [0, 1],
+        ],
+      }),
+      'a rectangle with a pressure': stroke({
+        tool: 'rect',
+        points: [
+          [0, 0, 1],
+          [1, 1, 1],
+        ],
+      }),
+      'a text without words': stroke({ tool: 'text' }),
+      'an empty text': stroke({ ...words, text: '' }),
+      'a text of 501 characters': stroke({ ...words, text: 'a'.repeat(501) }),
+      'a pen with words': stroke({ tool: 'pen', text: 'words' }),
       'a point of one number': point(0),
-      'a point of three': point(0, 0, 0),
+      'a point of four': point(0, 0, 0, 0),
       'a point with null, which NaN becomes': point(Number.NaN, 0),
       'a point with infinity': '{"strokes":[{"points":[[1e400,0]]}]}',
       'a point beyond 10': point(10.0001, 0),
