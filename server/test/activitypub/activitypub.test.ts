@@ -8,7 +8,7 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/core/settings.ts';
 import { clip } from '../media/clips.ts';
 import { headOf, openWire } from '../platform/wire.ts';
-import { type Library, openLibrary, publish, upload } from '../support/library.ts';
+import { formOf, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { type Json, type RemotePerson, startPerson, TYPE } from './remote.ts';
@@ -311,7 +311,7 @@ describe('ActivityPub', () => {
 });
 
 describe('a follower', () => {
-  // AP-7, AP-8, AP-9, AP-12, AP-14
+  // AP-7, AP-8, AP-9, AP-12, AP-14, VERSION-11
   test('is accepted and sent what becomes public, changes and ceases to be, until they leave', async () => {
     await publishNote('Before');
     await library.runJobs();
@@ -341,6 +341,13 @@ describe('a follower', () => {
     // Nothing changed that followers see.
     await ada.ok('updatePost', { params, body: { comments_enabled: false } });
     expect(await arrived()).toEqual([]);
+
+    await ada.ok('addAssetVersion', {
+      params: { id: quay.id },
+      body: formOf(await jpeg(96, 72), {}, 'q.jpg'),
+    });
+    const replaced = { type: 'Image', width: 96, height: 72 };
+    expect(await arrived()).toMatchObject([{ type: 'Update', object: { id: note, attachment: [replaced] } }]);
 
     await ada.ok('updateAsset', { params: { id: quay.id }, body: { mature: true } });
     expect(await arrived()).toMatchObject([{ type: 'Delete', object: { id: note, type: 'Tombstone' } }]);

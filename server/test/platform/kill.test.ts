@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import { slowSvg } from '../media/hostile-files.ts';
 import { requestAs, type Visitor } from '../support/client.ts';
 import { rootSettings, signInAt } from '../support/first-admin.ts';
-import { publish, upload } from '../support/library.ts';
+import { formOf, publish, upload } from '../support/library.ts';
 import { jpeg, png, sha256 } from '../support/pictures.ts';
 import { isAlive, postmasterOf, startProcess } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -67,7 +67,38 @@ async function stallUpload({ cookie }: Visitor, bytes: Buffer<ArrayBuffer>) {
   };
 }
 
-// UPLOAD-3, UPLOAD-12
+/** Sends the start of a form with a new version, and never ends the request. */
+async function stallVersion({ cookie }: Visitor, id: string): Promise<void> {
+  const start = '--part\r\ncontent-disposition: form-data; name="file"; filename="v.png"\r\n\r\n\x89PNG';
+  const stalled = new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(Buffer.from(start, 'latin1')),
+  });
+  await fetch(new URL(`/api/v1/assets/${id}/versions`, service.address), {
+    method: 'POST',
+    headers: { cookie: `user=${cookie()}`, 'content-type': 'multipart/form-data; boundary=part' },
+    body: stalled,
+    duplex: 'half',
+  } as RequestInit).catch(() => null);
+}
+
+/** Asserts that the acknowledged versions of an asset are there, and that every version has its bytes. */
+async function expectVersions(
+  visitor: Visitor,
+  id: string,
+  added: ReadonlyMap<number, string>,
+): Promise<void> {
+  const { items } = await visitor.ok('listAssetVersions', { params: { id } });
+  expect(items.map(({ number }) => number)).toEqual(items.map((_, place) => items.length - place));
+  // At most one version was added without its response arriving.
+  expect(items.length - 1 - added.size).toBeGreaterThanOrEqual(0);
+  expect(items.length - 1 - added.size).toBeLessThanOrEqual(1);
+  for (const { number, file_hash: hash } of items) {
+    const bytes = await (await requestAs(visitor, service, `/assets/${id}/file?version=${number}`)).bytes();
+    expect([number, sha256(bytes), hash]).toEqual([number, hash, added.get(number) ?? hash]);
+  }
+}
+
+// UPLOAD-3, UPLOAD-12, VERSION-7
 test('kill -9 of all processes loses no acknowledged change, and leaves none incomplete', async () => {
   const root = await signInAt(service.address);
   const password = 'another password';
@@ -89,11 +120,15 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
   const bytes = Buffer.alloc(18 * MB, 'every byte of this file counts. ');
   bytes.writeUInt32BE(7, 16 * MB);
   const stalled = await stallUpload(root, bytes);
+  const replaced = await upload(root, await png(50, 40), {}, 'v.png');
+  const stalledVersion = stallVersion(root, replaced.id);
 
   const assets = new Map<string, string>();
   const published = new Set<string>();
   const decided = new Set<string>();
   const collected = new Set<string>();
+  const versions = new Map<number, string>();
+  let lastVersion = await png(50, 40, 100);
   let lastLogo = '';
   const uploading = function* (lane: number) {
     for (let i = 0; ; i += 1)
@@ -104,9 +139,19 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
         published.add((await publish(root, [asset])).id);
       };
   };
+  const replacing = function* () {
+    for (let seed = 101; ; seed += 1)
+      yield async () => {
+        lastVersion = await png(50, 40, seed);
+        const body = formOf(lastVersion, {}, 'v.png');
+        const { number, file_hash } = await root.ok('addAssetVersion', { params: { id: replaced.id }, body });
+        versions.set(number, file_hash);
+      };
+  };
   const lanes = [
     untilGone(uploading(1)),
     untilGone(uploading(2)),
+    untilGone(replacing()),
     untilGone(
       asks.map((id) => async () => {
         await root.ok('decideRequest', { params: { id }, body: { decision: 'granted' } });
@@ -126,12 +171,12 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
       }),
     ),
   ];
-  while (assets.size < 3 || decided.size < 5 || collected.size < 5) await sleep(1);
+  while (assets.size < 3 || decided.size < 5 || collected.size < 5 || versions.size < 3) await sleep(1);
   const postmaster = await postmasterOf(directory);
   service.child.kill('SIGKILL');
   process.kill(postmaster, 'SIGKILL');
   await service.exited;
-  await Promise.all([...lanes, stalled.broken]);
+  await Promise.all([...lanes, stalled.broken, stalledVersion]);
   expect([decided.size < asks.length, collected.size < posts.length]).toEqual([true, true]);
 
   service = await startProcess(directory, rootSettings);
@@ -142,6 +187,13 @@ test('kill -9 of all processes loses no acknowledged change, and leaves none inc
     const response = await requestAs(again, service, `/assets/${id}/file`);
     expect([id, sha256(await response.bytes())]).toEqual([id, hash]);
   }
+
+  await expectVersions(again, replaced.id, versions);
+  const repeated = { method: 'POST', body: formOf(lastVersion, {}, 'v.png') };
+  // 409: the version was added, and only its response was lost.
+  expect([201, 409]).toContain((await again.send(`/assets/${replaced.id}/versions`, repeated)).status);
+  const current = await requestAs(again, service, `/assets/${replaced.id}/file`);
+  expect(sha256(await current.bytes())).toBe(sha256(lastVersion));
 
   const offset = await stalled.offset();
   expect(offset).toBeGreaterThanOrEqual(16 * MB);
