@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: [
-      'contract/test/{architecture,operations,rules}.test.ts',
+      'contract/test/{architecture,frames,operations,rules}.test.ts',
       'web/test/**/*.test.ts',
       'server/test/access/rules.test.ts',
       'server/test/federation/protocol/{addresses,box,canonical,envelope,http-signature,signature,strict-json}.test.ts',

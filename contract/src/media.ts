@@ -8,7 +8,10 @@ export const StreamName = Type.String({ minLength: 1, maxLength: 90 });
 /** Technical facts of a file, as far as its renderer reports them: seconds, frames per second, counts. */
 export const MediaFacts = closed({
   duration_seconds: Type.Optional(Type.Number({ minimum: 0 })),
+  /** Frames per second with three digits. */
   frame_rate: Type.Optional(Type.Number({ minimum: 0 })),
+  /** The same as an exact fraction, such as `24000/1001`. Absent for files that were read before it existed. */
+  exact_frame_rate: Type.Optional(Type.String({ pattern: '^[1-9][0-9]*/[1-9][0-9]*$' })),
   has_video: Type.Optional(Type.Boolean()),
   has_sound: Type.Optional(Type.Boolean()),
   video_codec: Type.Optional(Type.String()),

@@ -41,6 +41,7 @@ const samples: Readonly<Record<string, readonly Json[]>> = {
   email: ['mara@example.com'],
   error: ['post not found'],
   event: ['post.published'],
+  exact_frame_rate: ['24000/1001'],
   excerpt: ['The light is lovely.'],
   extension: ['jpg'],
   extraction_source: ['camera_model'],

@@ -9,6 +9,8 @@ import { type Bytes, box, fileOf, uint32 } from './binary.ts';
 interface ClipTrack {
   source?: string;
   encoder: string;
+  /** Frames per second of a video, as its source has them; 25 by default. */
+  rate?: { num: number; den: number };
   /** The pixel format of a video. */
   pixels?: string;
   /** Further filters. */
@@ -74,7 +76,7 @@ async function encodeClip({ format, video, audio, tracks, seconds = 2, muxing = 
     const muxer = await av.Muxer.open(path, { format, options, ...(isChosen ? { configure } : {}) });
     const opened: Track[] = [];
     for (const track of wanted) {
-      const { encoder: name, options = {}, pixels = 'yuv420p' } = track;
+      const { encoder: name, options = {}, pixels = 'yuv420p', rate = { num: 25, den: 1 } } = track;
       const codec = av.Codec.findEncoderByName(name as Parameters<typeof av.Codec.findEncoderByName>[0]);
       if (codec === null) throw new Error(`no encoder ${name}`);
       const isVideo = codec.type === av.AVMEDIA_TYPE_VIDEO;
@@ -83,10 +85,7 @@ async function encodeClip({ format, video, audio, tracks, seconds = 2, muxing = 
         ...(track.filter === undefined ? [] : [track.filter]),
         isVideo ? `format=${pixels}` : 'aresample',
       ];
-      const filter = av.FilterAPI.create(
-        description.join(','),
-        isVideo ? { framerate: { num: 25, den: 1 } } : {},
-      );
+      const filter = av.FilterAPI.create(description.join(','), isVideo ? { framerate: rate } : {});
       const encoder = await av.Encoder.create(codec, { filter, options, autoResample: true });
       opened.push({
         source,

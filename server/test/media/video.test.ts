@@ -24,6 +24,7 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
     expect(made.facts).toEqual({
       duration_seconds: expect.closeTo(2, 1),
       frame_rate: 25,
+      exact_frame_rate: '25/1',
       has_video: true,
       has_sound: true,
       video_codec: 'h264',
@@ -38,6 +39,20 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
     const sheet = await sharp((await extraOf(made, 'sprites.jpg')) ?? undefined).metadata();
     expect([sheet.width, sheet.height]).toEqual([384, 108]);
   });
+
+  // MEDIA-64
+  test.skipIf(!isHere).each(['matroska', 'mp4'])(
+    'a film at 23.976 frames a second in %s has the exact rate 24000/1001',
+    async (format) => {
+      const video = {
+        source: 'testsrc2=s=64x36:r=24000/1001',
+        encoder: 'libx264',
+        rate: { num: 24_000, den: 1001 },
+      };
+      const { facts } = await studio.decode(await clip({ format, video }));
+      expect(facts).toMatchObject({ frame_rate: 23.976, exact_frame_rate: '24000/1001' });
+    },
+  );
 
   // MEDIA-14
   test.skipIf(!isHere).each([

@@ -1,4 +1,6 @@
 import { stat } from 'node:fs/promises';
+import { commonFrameRate, type FrameRate } from '@vitrine/contract/frames';
+import type { MediaFacts } from '@vitrine/contract/media';
 import { highRangeOf } from '../colour/video.ts';
 import { ffmpeg } from '../ffmpeg/choose.ts';
 import { isDecodableSize } from '../ffmpeg/ffmpeg.ts';
@@ -10,6 +12,12 @@ import { stillOfSound } from './audio.ts';
 
 /** Size of the largest film that is read from beginning to end for its subtitles. */
 const MOST_READ_BYTES = 4 * 1024 ** 3;
+
+/** Returns a rate with three digits, and as the fraction that containers with rounded timestamps stand for (MEDIA-64). */
+function rateFacts({ num, den }: FrameRate): Pick<MediaFacts, 'frame_rate' | 'exact_frame_rate'> {
+  const exact = commonFrameRate(num / den) ?? { num, den };
+  return { frame_rate: Math.round((num / den) * 1000) / 1000, exact_frame_rate: `${exact.num}/${exact.den}` };
+}
 
 /** Makes the poster, scrub previews and facts of a video. Treats a container with only audio as audio. */
 export async function makeVideo(
@@ -39,7 +47,7 @@ export async function makeVideo(
     subtitles,
     facts: {
       duration_seconds: duration,
-      ...(rate === null ? {} : { frame_rate: Math.round((rate.num / rate.den) * 1000) / 1000 }),
+      ...(rate === null ? {} : rateFacts(rate)),
       has_video: true,
       has_sound: audio !== null,
       video_codec: video.codec,
