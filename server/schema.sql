@@ -2980,6 +2980,7 @@ create table whiteboards (
   title text not null default ''::text,
   strokes json not null,
   created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
   constraint whiteboards_pkey PRIMARY KEY (id),
   constraint whiteboards_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );

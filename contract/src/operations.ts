@@ -40,6 +40,7 @@ import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as shares from './shares.ts';
 import * as storage from './storage.ts';
+import * as strokes from './strokes.ts';
 import * as subtitles from './subtitles.ts';
 import * as system from './system.ts';
 import * as tags from './tags.ts';
@@ -103,6 +104,7 @@ export const modules = [
   sessions,
   shares,
   storage,
+  strokes,
   subtitles,
   system,
   tags,

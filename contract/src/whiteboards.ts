@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { BoardStroke, BoardStrokes } from './strokes.ts';
-import { closed, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 const Title = Type.String({ maxLength: 500 });
 
@@ -13,6 +13,7 @@ export const Whiteboard = closed({
   title: Type.String(),
   strokes: Type.Array(BoardStroke),
   created_at: Timestamp,
+  updated_at: Timestamp,
 });
 export type Whiteboard = Static<typeof Whiteboard>;
 
@@ -49,6 +50,41 @@ export const listWhiteboards = operation({
   replica: true,
   responses: { 200: page(Whiteboard) },
   errors: ['not-found'],
+});
+
+export const getWhiteboard = operation({
+  id: 'getWhiteboard',
+  method: 'GET',
+  path: '/whiteboards/{id}',
+  tag: 'Whiteboards',
+  summary: 'Read a drawing',
+  description: 'Everyone who may read the post may see it.',
+  door: 'public',
+  scope: 'read',
+  params: idParams,
+  replica: true,
+  responses: { 200: Whiteboard },
+  errors: ['not-found'],
+});
+
+export const updateWhiteboard = operation({
+  id: 'updateWhiteboard',
+  method: 'PATCH',
+  path: '/whiteboards/{id}',
+  tag: 'Whiteboards',
+  summary: 'Change a drawing',
+  description:
+    'For its author only. `strokes` replaces all strokes. With `if_unchanged_since`, returns 409 when the drawing has changed since.',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  body: closed({
+    title: Type.Optional(nullable(Title)),
+    strokes: Type.Optional(nullable(BoardStrokes)),
+    if_unchanged_since: Type.Optional(nullable(Timestamp)),
+  }),
+  responses: { 200: Whiteboard },
+  errors: ['changed', 'drawing-too-large', 'not-found', 'pressure-out-of-range', 'whiteboard-not-yours'],
 });
 
 export const deleteWhiteboard = operation({

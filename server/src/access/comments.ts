@@ -32,6 +32,11 @@ export function deletableComments(caller: Caller): Predicate {
   return removable(caller, 'c');
 }
 
+/** Only its author may draw on a whiteboard `w` (BOARD-8). */
+export function editableWhiteboards(caller: Caller): Predicate {
+  return caller.kind === 'anonymous' ? sql`false` : sql`(w.author_user_ref = ${caller.ref})`;
+}
+
 /** Whiteboards `w`; the rule of comments applies. */
 export function deletableWhiteboards(caller: Caller): Predicate {
   return removable(caller, 'w');

@@ -52,6 +52,7 @@ describe('POST /posts/{id}/whiteboards', () => {
       title: 'Crop tighter',
       strokes,
       created_at: expect.stringMatching(/Z$/),
+      updated_at: board.created_at,
     });
     expect(await boardsOf(mara)).toEqual({ items: [board], next_cursor: null });
   });
@@ -245,6 +246,67 @@ describe('GET /posts/{id}/whiteboards', () => {
     await db.deleteFrom('users').where('ref', '=', nina.ref).execute();
     for (const caller of [viewer, root, library.anonymous()])
       expect((await boardsOf(caller)).items).toEqual([withoutAuthor]);
+  });
+});
+
+describe('PATCH /whiteboards/{id}', () => {
+  const change = (caller: Visitor, id: string, body: Record<string, unknown>) =>
+    caller.send(`/whiteboards/${id}`, { method: 'PATCH', body });
+
+  // BOARD-7, BOARD-9
+  test('replaces what is given, which every reader sees', async () => {
+    const board = await draw(ines, { title: 'Crop', strokes });
+    const params = { id: board.id };
+    const titled = await ines.ok('updateWhiteboard', { params, body: { title: 'Crop tighter' } });
+    expect(titled).toEqual({ ...board, title: 'Crop tighter', updated_at: titled.updated_at });
+    expect(Date.parse(titled.updated_at)).toBeGreaterThan(Date.parse(board.updated_at));
+    const cleared = await ines.ok('updateWhiteboard', { params, body: { strokes: [], title: null } });
+    expect(cleared).toMatchObject({ title: 'Crop tighter', strokes: [] });
+    for (const caller of [viewer, library.anonymous()])
+      expect(await caller.ok('getWhiteboard', { params })).toEqual(cleared);
+    expect(await ines.ok('updateWhiteboard', { params, body: {} })).toEqual(cleared);
+  });
+
+  // BOARD-9
+  test('refuses a change of a board that has changed since, and one of two at the same time', async () => {
+    const { id, updated_at: since } = await draw(ines);
+    const answers = await Promise.all(
+      ['left', 'right'].map((title) => change(ines, id, { title, if_unchanged_since: since })),
+    );
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    const stored = await ines.ok('getWhiteboard', { params: { id } });
+    expect(answers.find(({ status }) => status === 409)?.text).toContain(stored.updated_at);
+    expect((await change(ines, id, { strokes: [], if_unchanged_since: since })).status).toBe(409);
+    expect(await ines.ok('getWhiteboard', { params: { id } })).toEqual(stored);
+    expect((await change(ines, id, { strokes: [], if_unchanged_since: stored.updated_at })).status).toBe(200);
+  });
+
+  // BOARD-7, BOARD-8
+  test('is for the author of the board only, and unknown to callers who may not read the post', async () => {
+    const { id } = await draw(ines);
+    for (const caller of [mara, viewer, root])
+      expect((await change(caller, id, { title: 'mine' })).status).toBe(403);
+    await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
+    for (const caller of [ines, viewer]) {
+      expect((await change(caller, id, { title: 'mine' })).status).toBe(404);
+      expect((await caller.refused('getWhiteboard', { params: { id } })).status).toBe(404);
+    }
+    expect((await mara.ok('getWhiteboard', { params: { id } })).title).toBe('');
+    expect((await change(ines, nowhere, { title: 'mine' })).status).toBe(404);
+  });
+
+  // BOARD-3, BOARD-6
+  test('refuses what a new board may not have', async () => {
+    const { id } = await draw(ines);
+    const points = Array.from({ length: 5000 }, () => [0, 1]);
+    const refused = [
+      { strokes: [{ points }, { points }, { points: [[0, 0]] }] },
+      { strokes: [{ points: [[0, 0, 2]] }] },
+      { title: 'a'.repeat(501) },
+      { if_unchanged_since: 'yesterday' },
+    ];
+    for (const body of refused) expect((await change(ines, id, body)).status).toBe(400);
+    expect((await boardsOf(mara)).items).toMatchObject([{ strokes }]);
   });
 });
 

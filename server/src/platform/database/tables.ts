@@ -1214,6 +1214,7 @@ interface WhiteboardsTable {
   title: Generated<string>;
   strokes: unknown;
   created_at: Generated<string>;
+  updated_at: Generated<string>;
 }
 
 interface WorkflowStatesTable {

@@ -22,6 +22,7 @@ import type { Caller } from '../world.ts';
 /** A single post with its thread, likes, whiteboards and shares. */
 
 const commentOf = (post: PostCell) => `/comments/${threadOf(post).byCommenter}`;
+const boardOf = (post: PostCell) => `/whiteboards/${threadOf(post).board}`;
 const deletedCommentOf = (post: PostCell) => `/comments/${threadOf(post).deletedRoot}`;
 const editing = (done: number) => (who: CallerKind, post: PostCell) => changingPost(who, post, done);
 
@@ -32,6 +33,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
   const probes: Probe<PostCell>[] = [
     probe(readDoor, 'GET', below('/comments'), reading),
     probe(readDoor, 'GET', below('/whiteboards'), reading),
+    probe(readDoor, 'GET', boardOf, reading),
     probe(readDoor, 'GET', (post) => `${commentOf(post)}/replies`, reading),
     probe(accountDoor, 'GET', below('/shares'), editing(200)),
     probe(accountDoor, 'GET', shareWith('sharee'), editing(200)),
@@ -58,6 +60,13 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
       commentDoor,
       'PATCH',
       commentOf,
+      (who, post) => changing(readsPost(who, post), readsPost(who, post) && who === commentAuthor, 200),
+      { body: {} },
+    ),
+    probe(
+      postDoor,
+      'PATCH',
+      boardOf,
       (who, post) => changing(readsPost(who, post), readsPost(who, post) && who === commentAuthor, 200),
       { body: {} },
     ),
