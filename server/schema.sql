@@ -84,6 +84,16 @@ AS $function$
   group by 1, 2
 $function$;
 
+CREATE OR REPLACE FUNCTION public.content_of_post(post uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select coalesce(md5(string_agg(a.id || a.file_hash, ',' order by a.id)), '')
+  from post_members m join assets a on a.id = m.asset_id
+  where m.post_id = post and a.deleted_at is null
+$function$;
+
 CREATE OR REPLACE FUNCTION public.count_comment_like()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2268,14 +2278,16 @@ create table notifications (
   read_at timestamp(3) with time zone,
   team_id uuid,
   member_user_ref bigint,
+  review_id uuid,
   constraint notifications_pkey PRIMARY KEY (id),
   constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
   constraint notifications_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint notifications_request_id_fkey FOREIGN KEY (request_id) REFERENCES resource_requests(id) ON DELETE CASCADE,
+  constraint notifications_review_id_fkey FOREIGN KEY (review_id) REFERENCES reviews(id) ON DELETE CASCADE,
   constraint notifications_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notifications_check CHECK (((kind = 'like'::text) = (act IS NULL))),
-  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text]))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text]))),
   constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
@@ -2286,6 +2298,7 @@ CREATE INDEX notifications_list ON public.notifications USING btree (user_ref, h
 CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (user_ref, act) WHERE (act IS NOT NULL);
 CREATE INDEX notifications_post ON public.notifications USING btree (post_id) WHERE (post_id IS NOT NULL);
 CREATE INDEX notifications_request ON public.notifications USING btree (request_id) WHERE (request_id IS NOT NULL);
+CREATE INDEX notifications_review ON public.notifications USING btree (review_id) WHERE (review_id IS NOT NULL);
 CREATE INDEX notifications_team ON public.notifications USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE (in_app AND (read_at IS NULL));
 
@@ -2534,6 +2547,65 @@ CREATE INDEX resource_requests_queue ON public.resource_requests USING btree (re
 CREATE INDEX resource_requests_requester ON public.resource_requests USING btree (requester_user_ref, requested_at DESC, id DESC);
 CREATE INDEX resource_requests_state ON public.resource_requests USING btree (state, requested_at DESC, id DESC);
 CREATE INDEX resource_requests_target ON public.resource_requests USING btree (target_kind, target_id);
+
+create table review_file_decisions (
+  review_id uuid not null,
+  user_ref bigint not null,
+  asset_id uuid not null,
+  decision text not null,
+  note text,
+  constraint review_file_decisions_pkey PRIMARY KEY (review_id, user_ref, asset_id),
+  constraint review_file_decisions_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint review_file_decisions_review_id_user_ref_fkey FOREIGN KEY (review_id, user_ref) REFERENCES review_reviewers(review_id, user_ref) ON DELETE CASCADE,
+  constraint review_file_decisions_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'changes_requested'::text]))),
+  constraint review_file_decisions_note_check CHECK ((char_length(note) <= 2000))
+);
+CREATE INDEX review_file_decisions_asset ON public.review_file_decisions USING btree (asset_id);
+
+create table review_reviewers (
+  review_id uuid not null,
+  user_ref bigint not null,
+  position integer not null,
+  decision text,
+  note text,
+  version integer,
+  decided_at timestamp(3) with time zone,
+  constraint review_reviewers_pkey PRIMARY KEY (review_id, user_ref),
+  constraint review_reviewers_review_id_fkey FOREIGN KEY (review_id) REFERENCES reviews(id) ON DELETE CASCADE,
+  constraint review_reviewers_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint review_reviewers_check CHECK ((((decision IS NULL) = (version IS NULL)) AND ((decision IS NULL) = (decided_at IS NULL)))),
+  constraint review_reviewers_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'changes_requested'::text]))),
+  constraint review_reviewers_note_check CHECK ((char_length(note) <= 2000))
+);
+CREATE INDEX review_reviewers_user ON public.review_reviewers USING btree (user_ref, review_id);
+
+create table reviewed_posts (
+  post_id uuid not null,
+  version integer not null default 1,
+  content text not null,
+  constraint reviewed_posts_pkey PRIMARY KEY (post_id),
+  constraint reviewed_posts_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint reviewed_posts_version_check CHECK ((version >= 1))
+);
+
+create table reviews (
+  id uuid not null default gen_random_uuid(),
+  post_id uuid not null,
+  requested_by_user_ref bigint,
+  note text,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  closed_at timestamp(3) with time zone,
+  reminded_before boolean not null default false,
+  reminded_after boolean not null default false,
+  constraint reviews_pkey PRIMARY KEY (id),
+  constraint reviews_post_id_fkey FOREIGN KEY (post_id) REFERENCES reviewed_posts(post_id) ON DELETE CASCADE,
+  constraint reviews_requested_by_user_ref_fkey FOREIGN KEY (requested_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint reviews_note_check CHECK ((char_length(note) <= 2000))
+);
+CREATE INDEX reviews_due ON public.reviews USING btree (due_at) WHERE ((closed_at IS NULL) AND (due_at IS NOT NULL) AND (NOT reminded_after));
+CREATE INDEX reviews_of_post ON public.reviews USING btree (post_id, created_at DESC, id DESC);
+CREATE INDEX reviews_requester ON public.reviews USING btree (requested_by_user_ref) WHERE (requested_by_user_ref IS NOT NULL);
 
 create table role_capabilities (
   role_id uuid not null,

@@ -41,6 +41,8 @@ export const jobNames = [
   'rewrite-fields',
   'run-batch',
   'publish-post',
+  'reopen-reviews',
+  'remind-reviews',
   'fingerprint',
   'fill-fingerprints',
   'trim-versions',

@@ -15,6 +15,10 @@ export const notificationKinds = [
   'mention',
   'team_member_added',
   'publish_failed',
+  'review_requested',
+  'review_decided',
+  'review_reopened',
+  'review_due',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -41,6 +45,14 @@ export const Notification = closed({
       state: Type.Enum(['pending', 'granted', 'denied', 'expired']),
       /** The title of the target, if the recipient may see it. */
       title: Type.Optional(Type.String()),
+    }),
+  ),
+  /** The review, with the latest decision of the actor. */
+  review: Type.Optional(
+    closed({
+      id: Uuid,
+      due_at: nullable(Timestamp),
+      decision: nullable(Type.Enum(['approved', 'changes_requested'])),
     }),
   ),
   read: Type.Boolean(),
@@ -163,6 +175,10 @@ const kindMembers = {
   mention: NotificationChoice,
   team_member_added: NotificationChoice,
   publish_failed: NotificationChoice,
+  review_requested: NotificationChoice,
+  review_decided: NotificationChoice,
+  review_reopened: NotificationChoice,
+  review_due: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

@@ -35,6 +35,7 @@ import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
 import * as quotas from './quotas.ts';
 import * as requests from './requests.ts';
+import * as reviews from './reviews.ts';
 import * as roles from './roles.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
@@ -99,6 +100,7 @@ export const modules = [
   previews,
   quotas,
   requests,
+  reviews,
   roles,
   search,
   sessions,

@@ -154,6 +154,16 @@ export const contentErrors = {
     text: '{value} is requested from the trash',
     property: 'capability',
   },
+  'not-reviewer': { status: 403, text: 'only those who are asked can decide' },
+  'review-asset-not-found': { status: 404, text: 'asset {asset} is not in this post', property: 'assets' },
+  'review-assets-repeated': { status: 400, text: 'assets name the same asset twice', property: 'assets' },
+  'review-closed': { status: 409, text: 'the review is closed' },
+  'review-version-changed': { status: 409, text: 'the post has changed; its version is now {version}' },
+  'reviewer-not-found': {
+    status: 404,
+    text: 'there is no account {reviewer} that may read the post',
+    property: 'reviewers',
+  },
   'search-language-changing': {
     status: 409,
     text: 'the previous change of language is still in progress',
@@ -184,6 +194,8 @@ export const contentErrors = {
   'tags-equal': { status: 400, text: 'source and target are the same tag' },
   'too-many-followed-tags': { status: 409, text: 'more than {max} tags cannot be followed' },
   'too-many-links': { status: 409, text: 'there are at most {max} links to one {kind}' },
+  'too-many-reviewers': { status: 400, text: 'a review asks at most {max} people', property: 'reviewers' },
+  'too-many-reviews': { status: 409, text: 'a post has at most {max} open reviews' },
   'too-many-saved': { status: 409, text: 'no more than {max} {kind} can be kept' },
   'too-many-unfinished-uploads': {
     status: 409,

@@ -51,19 +51,45 @@ export function readablePosts(caller: Caller): Predicate {
     and (p.author_user_ref = ${caller.ref} or ${published(caller)}${orAdministeredTeams(caller)}))`;
 }
 
-/** Returns the callers to whom `GET /posts/{id}` returns this post, each by their own rule, in one statement. */
-export async function readersOf(
+/**
+ * REVIEW-2: posts that the caller may read, drafts as if they were published. Only rules of reviews use it, because a
+ * draft is not published.
+ */
+export function postsAsPublished(caller: Caller): Predicate {
+  if (caller.kind === 'anonymous') return sql`false`;
+  if (readsEverything(caller)) return sql`(p.deleted_at is null and ${lasting('p')})`;
+  return sql`(p.deleted_at is null and ${lasting('p')}
+    and (p.author_user_ref = ${caller.ref} or ${openFor(caller, thePost)}${orAdministeredTeams(caller)}))`;
+}
+
+/** Returns the callers for whom this post meets their own rule, in one statement. */
+async function callersFor(
   db: Database,
   callers: readonly SignedIn[],
   postId: string,
+  rule: (caller: Caller) => Predicate,
 ): Promise<number[]> {
   if (callers.length === 0) return [];
   const reads = callers.map(
     (caller) =>
-      sql`(select ${caller.ref}::bigint as ref from posts p where p.id = ${postId} and ${readablePosts(caller)})`,
+      sql`(select ${caller.ref}::bigint as ref from posts p where p.id = ${postId} and ${rule(caller)})`,
   );
   const { rows } = await sql<{ ref: number }>`${sql.join(reads, sql` union all `)}`.execute(db);
   return rows.map(({ ref }) => ref);
+}
+
+/** Returns the callers to whom `GET /posts/{id}` returns this post. */
+export function readersOf(db: Database, callers: readonly SignedIn[], postId: string): Promise<number[]> {
+  return callersFor(db, callers, postId, readablePosts);
+}
+
+/** Returns the callers who may review this post (REVIEW-2). */
+export function possibleReviewers(
+  db: Database,
+  callers: readonly SignedIn[],
+  postId: string,
+): Promise<number[]> {
+  return callersFor(db, callers, postId, postsAsPublished);
 }
 
 /** Live posts the caller may change or delete: the author's, and any for `posts.admin` (POST-5). */

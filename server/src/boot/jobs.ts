@@ -9,6 +9,8 @@ import { backfillJob } from '../content/extraction/backfill.ts';
 import { extractJob } from '../content/extraction/extract.ts';
 import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
 import { publishPostJob } from '../content/posts/jobs/publish.ts';
+import { remindReviewsJob } from '../content/reviews/jobs/remind.ts';
+import { reopenReviewsJob } from '../content/reviews/jobs/reopen.ts';
 import { rewriteDocumentsJob } from '../content/search-index/jobs/rewrite.ts';
 import { rewriteTagsJob } from '../content/tags/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from '../content/trash/jobs/purge.ts';
@@ -72,6 +74,8 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'rewrite-fields': rewriteFieldsJob(deps),
     'run-batch': runBatchJob(deps),
     'publish-post': publishPostJob(deps),
+    'reopen-reviews': reopenReviewsJob(deps),
+    'remind-reviews': remindReviewsJob(deps),
     'trim-versions': trimVersionsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
@@ -98,6 +102,7 @@ const crontab = [
   '*/5 * * * * keep-federation',
   '*/5 * * * * keep-activitypub',
   '47 3 * * * retain-audit',
+  '*/5 * * * * remind-reviews',
   '*/5 * * * * fill-vectors',
   '41 * * * * fill-fingerprints',
   '0 * * * * mail-digests',

@@ -11,4 +11,10 @@ export type DomainEvent =
   /** `at`: the time for which it was scheduled. */
   | { what: 'publish_failed'; post: string; at: string }
   | { what: 'request'; request: string; actor: number }
-  | { what: 'decision'; request: string; actor: number };
+  | { what: 'decision'; request: string; actor: number }
+  | { what: 'review_requested'; review: string; actor: number }
+  /** `at`: when they decided, since a decision may be replaced. */
+  | { what: 'review_decided'; review: string; actor: number; at: string }
+  /** `version`: the new version of the post. */
+  | { what: 'review_reopened'; review: string; version: number; actor: number }
+  | { what: 'review_due'; review: string; when: 'before' | 'after' };

@@ -95,6 +95,10 @@ export interface Jobs {
   'rewrite-fields': Record<string, never>;
   /** Changes the assets or posts of a batch in steps. */
   'run-batch': { batch: string };
+  /** Moves the members of a post back to `review` after its content has changed. */
+  'reopen-reviews': { post: string; review: string };
+  /** Reminds of reviews that are due in a day, or were due. */
+  'remind-reviews': Record<string, never>;
   /** Publishes a draft if it is scheduled and due. */
   'publish-post': { post: string };
 }

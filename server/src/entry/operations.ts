@@ -71,6 +71,9 @@ import * as requestsDecide from '../content/requests/decide.ts';
 import * as requestsQueues from '../content/requests/queues.ts';
 import * as requestsRequestAccess from '../content/requests/request-access.ts';
 import * as requestsRequestRestore from '../content/requests/request-restore.ts';
+import * as reviewsDecide from '../content/reviews/decide.ts';
+import * as reviewsList from '../content/reviews/list.ts';
+import * as reviewsRequest from '../content/reviews/request.ts';
 import * as searchFeedViews from '../content/search/feed-views.ts';
 import * as searchSaved from '../content/search/saved.ts';
 import * as search from '../content/search/search.ts';
@@ -227,6 +230,9 @@ const modules = [
   requestsQueues,
   requestsRequestAccess,
   requestsRequestRestore,
+  reviewsDecide,
+  reviewsList,
+  reviewsRequest,
   searchFeedViews,
   searchSaved,
   search,

@@ -284,20 +284,20 @@ describe('scopes at every operation', () => {
   test.each(
     Object.entries({
       'posts.write': `
-      addAssetToCollection addToCollection batchPosts clearCollectionFieldValue createCollection
+      addAssetToCollection addToCollection batchPosts clearCollectionFieldValue closeReview createCollection
       createCollectionLink createPost
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
       deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems publishPost
       putCollectionPeer putCollectionShare putPostPeer putShare removeAssetFromCollection removeFromCollection
-      renewLink restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpublishPost
-      updateCollection updateLink updatePost updateWhiteboard`,
+      renewLink requestReview restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost
+      unpublishPost updateCollection updateLink updatePost updateWhiteboard`,
       'assets.write': `
       addAssetVersion appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
       deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteSubtitles deleteUpload importAssets putAssetPeer
       putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
       setAssetPoster setAssetState undoBatch updateAsset`,
       'comments.write': `
-      createComment deleteComment likeComment unlikeComment updateComment`,
+      createComment decideReview deleteComment likeComment unlikeComment updateComment`,
       'fields.admin': `
       addFieldTerms archiveField cancelBackfill createField decidePeerField mergeFieldTerms
       mergeTags putField removeDefaultOverride renameTag resetPeerField retryExtraction

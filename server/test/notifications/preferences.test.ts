@@ -21,6 +21,10 @@ describe('notification preferences', () => {
         mention: { in_app: true, mail: 'now' },
         team_member_added: { in_app: true, mail: 'digest' },
         publish_failed: { in_app: true, mail: 'now' },
+        review_requested: { in_app: true, mail: 'now' },
+        review_decided: { in_app: true, mail: 'now' },
+        review_reopened: { in_app: true, mail: 'now' },
+        review_due: { in_app: true, mail: 'now' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -5,6 +5,7 @@ import { handle } from '../../core/handle.ts';
 import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import { recordEvents } from '../../people/audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { followContent, postsWith } from '../approvals/post-content.ts';
 import { lockEditable } from './edit.ts';
 
 /**
@@ -22,6 +23,7 @@ export async function moveToTrash(
     .set({ deleted_at: sql`now()`, deleted_reason: reason, deleted_by_user_ref: caller.ref })
     .where('id', 'in', ids)
     .execute();
+  await followContent(tx, caller, postsWith(ids));
   await tx.updateTable('users').set({ avatar_asset_id: null }).where('avatar_asset_id', 'in', ids).execute();
   const events = ids.map((id) => ({
     event: 'asset.deleted',

@@ -1,6 +1,7 @@
 import { type AssetMedia, getAssetMedia, type MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
-import { renderedHash, servedAssets } from '../../access/assets.ts';
+import { renderedHash } from '../../access/assets.ts';
+import { servedWithReviews } from '../../access/reviews.ts';
 import { handle } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
@@ -50,7 +51,7 @@ export const media = handle(getAssetMedia, async ({ db }, { caller, params }) =>
   const { rows } = await sql<MediaRow & { file_name: string }>`
     select ${mediaColumns}, a.file_name
     from assets a join files f on f.hash = ${renderedHash} left join transcodes t on t.file_hash = f.hash
-    where a.id = ${params.id} and ${servedAssets(caller)}`.execute(db);
+    where a.id = ${params.id} and ${servedWithReviews(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();
   return { status: 200, body: { ...describeMedia(row), file_name: row.file_name } };

@@ -1,8 +1,9 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { type CompiledQuery, type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
-import { renderedHash, servedAssets, versionedAssets } from '../../access/assets.ts';
+import { renderedHash, versionedAssets } from '../../access/assets.ts';
 import { type Caller, hasSameAccess } from '../../access/caller.ts';
+import { servedWithReviews } from '../../access/reviews.ts';
 import type { RequestedBytes, ServedBytes, ServedRow } from '../../core/deps.ts';
 import type { CredentialRow } from '../../people/identity/credential.ts';
 import { hashToken, sessionLookup } from '../../people/identity/sessions.ts';
@@ -18,7 +19,7 @@ async function findServed(
 ): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
     select f.hash as file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
-    from assets a join files f on f.hash = ${servedHash(sql`${key}::text`)} where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    from assets a join files f on f.hash = ${servedHash(sql`${key}::text`)} where a.id = ${id} and ${servedWithReviews(caller)}`.execute(
     db,
   );
   return rows[0] ?? null;
@@ -71,7 +72,7 @@ function statementFor(db: Database, caller: Caller | null): Read {
       : sql`(select json_agg(json_build_object('place', w.place, 'file_hash', f.hash, 'file_name', a.file_name,
             'size_bytes', f.size_bytes, 'mime', f.mime, 'rendition', f.renditions -> w.key))
           from unnest((select ${marks.ids}::uuid[]), (select ${marks.keys}::text[])) with ordinality as w (id, key, place)
-          join assets a on a.id = w.id join files f on f.hash = ${servedHash(sql`w.key`)} where ${servedAssets(caller)})`;
+          join assets a on a.id = w.id join files f on f.hash = ${servedHash(sql`w.key`)} where ${servedWithReviews(caller)})`;
   const query =
     sql<ReadRow>`select c.*, ${served} as served from (${sessionLookup(marks.tokenHash)}) c`.compile(db);
   return (token, wanted) => {

@@ -207,8 +207,12 @@ export interface VersionRow extends Pick<AssetRow, 'asset_id' | 'card_fields'> {
 /** The columns that writtenText needs. */
 export type FullRow = AssetRow & { version: string | null };
 /** Columns of FullRow, with assetJoins. */
-export function fullColumns(caller: Caller, ladder: readonly Rung[]): RawBuilder<FullRow> {
-  return sql`${assetColumns(caller, ladder)}, ${versionColumn}`;
+export function fullColumns(
+  caller: Caller,
+  ladder: readonly Rung[],
+  shown: RawBuilder<boolean>,
+): RawBuilder<FullRow> {
+  return sql`${assetColumns(caller, ladder, shown)}, ${versionColumn}`;
 }
 
 function keyOf(caller: Caller, ladder: readonly Rung[], assetId: string): string {

@@ -1,7 +1,8 @@
 import { getAssetTile } from '@vitrine/contract/asset-bytes';
 import type { AssetMedia } from '@vitrine/contract/media';
 import { type RawBuilder, sql } from 'kysely';
-import { renderedHash, servedAssets } from '../../access/assets.ts';
+import { renderedHash } from '../../access/assets.ts';
+import { servedWithReviews } from '../../access/reviews.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { levelsOf, OVERLAP, TILE_SIZE, tileIndex } from '../../media/tiles/geometry.ts';
@@ -107,7 +108,7 @@ export const tile = handle(getAssetTile, async (deps, { caller, params, query, h
     deps,
     http,
     params,
-    () => findTiles(deps.db, params.id, servedAssets(caller)),
+    () => findTiles(deps.db, params.id, servedWithReviews(caller)),
     (hash) => query.v === hash,
   ),
 );

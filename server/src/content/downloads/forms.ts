@@ -1,7 +1,7 @@
 import type { DownloadPreset } from '@vitrine/contract/downloads';
 import { sql } from 'kysely';
-import { servedAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
+import { servedWithReviews } from '../../access/reviews.ts';
 import type { Deps, StoredRendition } from '../../core/deps.ts';
 import type { Conversion } from '../../media/convert.ts';
 import { kindOf } from '../../media/sniff.ts';
@@ -37,7 +37,7 @@ export async function findDownloadable(
 ): Promise<Downloadable | null> {
   const { rows } = await sql<Downloadable>`
     select ${columns}
-    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedAssets(caller)}`.execute(
+    from assets a join files f on f.hash = a.file_hash where a.id = ${id} and ${servedWithReviews(caller)}`.execute(
     db,
   );
   return rows[0] ?? null;

@@ -6,6 +6,7 @@ import { disclosedReference } from '../../access/field-values.ts';
 import { notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { followContent } from '../approvals/post-content.ts';
 import { moveToTrash } from '../assets/delete.ts';
 import { readPairs, refusalOfPair } from '../fields/values/pairs.ts';
 import { type Definition, definitionColumns } from '../fields/values/rules.ts';
@@ -135,6 +136,7 @@ export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promi
   await addValues(tx, caller, merge);
   await addWords(tx, merge);
   const posts = await replaceInPosts(tx, merge);
+  await followContent(tx, caller, sql`select unnest(${posts}::uuid[])`);
   await replaceInCollections(tx, merge);
   await moveToTrash(tx, caller, remove, `merged into ${keep}`);
   await notifyPeersOfEach(tx, 'post', posts, caller.ref);

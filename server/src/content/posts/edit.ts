@@ -13,6 +13,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { followContent } from '../approvals/post-content.ts';
 import { append } from '../collections/place.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
 import { readChanged } from './get.ts';
@@ -180,7 +181,10 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
     );
   }
   const cover = coverAfter(body, locked, before, after);
-  if (body.members != null) await replaceMembers(tx, locked.id, after);
+  if (body.members != null) {
+    await replaceMembers(tx, locked.id, after);
+    await followContent(tx, caller, sql`select ${locked.id}::uuid`);
+  }
   await tx
     .updateTable('posts')
     .set({

@@ -36,9 +36,20 @@ import {
 } from './show.ts';
 
 /** What posts are written with: the database, and the caches of texts (`noTexts` in a transaction). */
-interface Writing extends Pick<Deps, 'db' | 'ladder'> {
+export interface Writing extends Pick<Deps, 'db' | 'ladder'> {
   texts: Texts<KeptAsset>;
   postTexts: Texts<KeptPost>;
+}
+
+/** What a response shows: posts `p`, and members `a` with their columns. */
+export interface Sight {
+  posts: RawBuilder<boolean>;
+  members: RawBuilder<boolean>;
+}
+
+/** What every response shows that has no rule of its own. */
+function usualSight(caller: Caller): Sight {
+  return { posts: showablePosts(caller), members: shownAssets(caller) };
 }
 
 /**
@@ -73,13 +84,14 @@ async function readPostVersions(
   db: Database,
   caller: Caller,
   ids: readonly string[],
+  sight: Sight,
 ): Promise<PostVersion[]> {
   const { rows } = await sql<PostVersion>`
     select p.id, ${postVersion} as version, p.cover_asset_id, ${liveThumbnail} as cover_thumbnail_asset_id, p.cover_focal_x,
       p.cover_focal_y, p.cover_focal_asset_id, ${coverProvenance} as cover_provenance, ${likedBy(caller)} as liked,
       ${scheduledFor(caller)} as publish_at
     from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(ids)} and ${showablePosts(caller)}`.execute(db);
+    where p.id = ${anyOf(ids)} and ${sight.posts}`.execute(db);
   return rows;
 }
 
@@ -88,9 +100,10 @@ async function readMemberVersions(
   db: Database,
   caller: Caller,
   ids: readonly string[],
+  sight: Sight,
 ): Promise<MemberVersion[]> {
   const { rows } = await sql<MemberVersion>`
-    select m.post_id, m.sort_order, a.id as asset_id, ${shownAssets(caller)} as shown, ${ownerName(caller, 'o')} as owner_name,
+    select m.post_id, m.sort_order, a.id as asset_id, ${sight.members} as shown, ${ownerName(caller, 'o')} as owner_name,
       a.ai_provenance as asset_ai_provenance, ${cardColumn(caller)} as card_fields, ${versionColumn}
     from post_members m join assets a on a.id = m.asset_id ${assetJoins}
     where m.post_id = ${anyOf(ids)} and ${liveAsset}
@@ -103,6 +116,7 @@ async function textsOfPosts(
   { db, postTexts }: Writing,
   caller: Caller,
   posts: readonly PostVersion[],
+  sight: Sight,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   const missing: string[] = [];
@@ -114,7 +128,7 @@ async function textsOfPosts(
   if (missing.length === 0) return found;
   const { rows } = await sql<PostRow & { version: string | null }>`
     select ${postColumns(caller)}, ${postVersion} as version from posts p left join users u on u.ref = p.author_user_ref
-    where p.id = ${anyOf(missing)} and ${showablePosts(caller)}`.execute(db);
+    where p.id = ${anyOf(missing)} and ${sight.posts}`.execute(db);
   for (const row of rows) {
     const text = JSON.stringify(commonPost(row)).slice(0, -1);
     if (row.version !== null) postTexts.set(`${caller.kind} ${row.id}`, { version: row.version, text });
@@ -128,6 +142,7 @@ async function textsOfAssets(
   { db, texts, ladder }: Omit<Writing, 'postTexts'>,
   caller: Caller,
   assets: readonly AssetVersion[],
+  shown: RawBuilder<boolean>,
 ): Promise<Map<string, string | null>> {
   const found = new Map<string, string | null>();
   const missing: string[] = [];
@@ -137,7 +152,7 @@ async function textsOfAssets(
     else found.set(asset.asset_id, text);
   }
   if (missing.length === 0) return found;
-  const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder)} from assets a ${assetJoins}
+  const { rows } = await sql<FullRow>`select ${fullColumns(caller, ladder, shown)} from assets a ${assetJoins}
     where a.id = ${anyOf(missing)} and ${liveAsset}`.execute(db);
   for (const row of rows) found.set(row.asset_id, row.shown ? writtenText(texts, caller, ladder, row) : null);
   return found;
@@ -159,15 +174,16 @@ export async function writtenPosts(
   caller: Caller,
   ids: readonly string[],
   keepRestricted: boolean,
+  sight: Sight = usualSight(caller),
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
   const [posts, members] = await Promise.all([
-    readPostVersions(deps.db, caller, ids),
-    readMemberVersions(deps.db, caller, ids),
+    readPostVersions(deps.db, caller, ids, sight),
+    readMemberVersions(deps.db, caller, ids, sight),
   ]);
   const [texts, assets] = await Promise.all([
-    textsOfPosts(deps, caller, posts),
-    textsOfAssets(deps, caller, members),
+    textsOfPosts(deps, caller, posts, sight),
+    textsOfAssets(deps, caller, members, sight.members),
   ]);
   const membersOf = Map.groupBy(members, ({ post_id }) => post_id);
   const written = new Map<string, string>();
@@ -221,9 +237,10 @@ export async function writtenAssets(
   ids: readonly string[],
 ): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
+  const shown = shownAssets(caller);
   const { rows } = await sql<AssetVersion>`
-    select a.id as asset_id, ${shownAssets(caller)} as shown, ${cardColumn(caller)} as card_fields, ${versionColumn}
+    select a.id as asset_id, ${shown} as shown, ${cardColumn(caller)} as card_fields, ${versionColumn}
     from assets a ${assetJoins} where a.id = ${anyOf(ids)} and ${liveAsset}`.execute(deps.db);
-  const texts = await textsOfAssets(deps, caller, rows);
+  const texts = await textsOfAssets(deps, caller, rows, shown);
   return new Map([...texts].flatMap(([id, text]) => (text === null ? [] : [[id, text] as const])));
 }

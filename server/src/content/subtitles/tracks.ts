@@ -1,7 +1,7 @@
 import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import * as contract from '@vitrine/contract/subtitles';
 import { type RawBuilder, sql } from 'kysely';
-import { servedAssets } from '../../access/assets.ts';
+import { servedWithReviews } from '../../access/reviews.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type FormPart, type HttpFacts, handle, handleForm } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
@@ -145,7 +145,7 @@ export const get = handle(contract.getSubtitles, async (deps, { caller, params, 
   return sendTrack(
     deps,
     http,
-    () => findTrack(deps.db, params.id, lang, servedAssets(caller)),
+    () => findTrack(deps.db, params.id, lang, servedWithReviews(caller)),
     (hash) => query.v === hash,
   );
 });

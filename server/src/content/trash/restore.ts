@@ -9,6 +9,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import { checkQuota } from '../../people/quotas/check.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { followContent, postsWith } from '../approvals/post-content.ts';
 import { lockRestoreRequests, recordDecision } from './record-decision.ts';
 
 type Kind = 'post' | 'asset' | 'collection';
@@ -41,7 +42,10 @@ export async function restoreThing(tx: Tx, caller: SignedIn, kind: Kind, id: str
   checkMayRestore(caller, row.deleted_by_user_ref);
   await sql`update ${tables[kind]} set deleted_at = null, deleted_reason = null, deleted_by_user_ref = null
     where id = ${id}`.execute(tx);
-  if (kind === 'asset') await checkQuotaOfOwner(tx, caller, id);
+  if (kind === 'asset') {
+    await checkQuotaOfOwner(tx, caller, id);
+    await followContent(tx, caller, postsWith([id]));
+  }
   if (kind === 'collection') await returnCollection(tx, id, 'create', caller.ref);
   else if (kind === 'post')
     await notifyPeersOfVisibility(tx, id, { activity: 'create', actorRef: caller.ref });

@@ -9,6 +9,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { followContent, postsWith } from '../approvals/post-content.ts';
 import { enqueueExtract, enqueueRender } from '../assets/decoding-jobs.ts';
 import { copyEmbedded, hasRenditions } from '../assets/insert.ts';
 import { enqueueRelease } from '../assets/used-files.ts';
@@ -141,6 +142,7 @@ export async function replaceFile(
   if ((rows[0]?.count ?? 0) > MOST_VERSIONS) throw refuse('too-many-versions', { max: MOST_VERSIONS });
   if (asset.interim_hash !== null && asset.interim_hash !== interim)
     await enqueueRelease(tx, [asset.interim_hash]);
+  await followContent(tx, caller, postsWith([id]));
   await notifyPeers(tx, { activity: 'update', kind: 'asset', objectId: id, actorRef: caller.ref });
   await recordEvent(tx, caller, {
     event: happened.event,

@@ -17,6 +17,10 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   mention: { in_app: true, mail: 'now' },
   team_member_added: { in_app: true, mail: 'digest' },
   publish_failed: { in_app: true, mail: 'now' },
+  review_requested: { in_app: true, mail: 'now' },
+  review_decided: { in_app: true, mail: 'now' },
+  review_reopened: { in_app: true, mail: 'now' },
+  review_due: { in_app: true, mail: 'now' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

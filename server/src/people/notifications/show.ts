@@ -36,6 +36,9 @@ interface NotificationRow {
   requested_capability: string | null;
   state: 'pending' | 'granted' | 'denied' | 'expired' | null;
   request_title: string | null;
+  review_id: string | null;
+  review_due_at: string | null;
+  review_decision: 'approved' | 'changes_requested' | null;
   read: boolean;
   happened_at: string;
 }
@@ -61,6 +64,9 @@ function show(row: NotificationRow): Notification {
     ...(row.team_id === null ? {} : { team: { id: row.team_id, name: row.team_name ?? '' } }),
     ...(row.team_id === null || row.member === null ? {} : { member: row.member }),
     ...requestOf(row),
+    ...(row.review_id === null
+      ? {}
+      : { review: { id: row.review_id, due_at: row.review_due_at, decision: row.review_decision } }),
     read: row.read,
     happened_at: row.happened_at,
   };
@@ -84,6 +90,9 @@ export async function showNotifications(
       n.post_id, p.title as post_title, n.comment_id, c.parent_id, left(c.body, ${EXCERPT}) as excerpt,
       n.request_id, q.target_kind, q.target_id, q.requested_capability, q.state,
       n.team_id, t.name as team_name, ${identityJson(caller, 'mu')} as member,
+      n.review_id, r.due_at as review_due_at, case when n.kind = 'review_decided' then (
+        select rr.decision from review_reviewers rr
+        where rr.review_id = n.review_id and rr.user_ref = n.actor_user_ref) end as review_decision,
       ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at
     from notifications n ${notificationTargets}
     where ${visibleNotifications(caller)} and ${which} ${rest}`.execute(db);

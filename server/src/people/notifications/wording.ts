@@ -12,7 +12,7 @@ function whatIsAsked(code: string | undefined, asked: string): string {
 
 /** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
-  const { kind, actor, actor_count, post, request, team, member } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member } = notification;
   const who = actor?.display_name ?? 'Someone';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
   const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
@@ -38,6 +38,16 @@ export function sentenceOf(notification: Notification): string {
       return `${who} added ${member?.display_name ?? 'someone'} to the team ${team?.name ?? ''}`.trimEnd();
     case 'publish_failed':
       return `Your draft ${post?.title.trim() ? title : 'without a title'} was not published at its time`;
+    case 'review_requested':
+      return `${who} asks you to review ${title}`;
+    case 'review_decided':
+      return review?.decision === 'changes_requested'
+        ? `${who} requested changes to ${title}`
+        : `${who} approved ${title}`;
+    case 'review_reopened':
+      return `${title} has changed since you reviewed it`;
+    case 'review_due':
+      return `The review of ${title} ${review?.due_at != null && Date.parse(review.due_at) < Date.now() ? 'is overdue' : 'is due soon'}`;
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
@@ -48,8 +58,9 @@ export function sentenceOf(notification: Notification): string {
 
 /** Returns the path of its target, below the library's public address; null without one. */
 function linkOf(notification: Notification, baseUrl: string | null): string | null {
-  const { post, comment, request, actor, team, kind } = notification;
+  const { post, comment, request, review, actor, team, kind } = notification;
   if (baseUrl === null) return null;
+  if (review !== undefined) return `${baseUrl}/reviews/${review.id}`;
   if (post !== undefined)
     return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined) return `${baseUrl}/requests`;

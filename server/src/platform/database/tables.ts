@@ -779,7 +779,11 @@ interface NotificationsTable {
     | 'follow'
     | 'mention'
     | 'team_member_added'
-    | 'publish_failed';
+    | 'publish_failed'
+    | 'review_requested'
+    | 'review_decided'
+    | 'review_reopened'
+    | 'review_due';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -793,6 +797,7 @@ interface NotificationsTable {
   read_at: string | null;
   team_id: string | null;
   member_user_ref: number | null;
+  review_id: string | null;
 }
 
 interface NotifiedLikesTable {
@@ -937,6 +942,42 @@ interface ResourceRequestsTable {
   decided_by_user_ref: number | null;
   decision_reason: string | null;
   grant_ended_at: string | null;
+}
+
+interface ReviewFileDecisionsTable {
+  review_id: string;
+  user_ref: number;
+  asset_id: string;
+  decision: 'approved' | 'changes_requested';
+  note: string | null;
+}
+
+interface ReviewReviewersTable {
+  review_id: string;
+  user_ref: number;
+  position: number;
+  decision: 'approved' | 'changes_requested' | null;
+  note: string | null;
+  version: number | null;
+  decided_at: string | null;
+}
+
+interface ReviewedPostsTable {
+  post_id: string;
+  version: Generated<number>;
+  content: string;
+}
+
+interface ReviewsTable {
+  id: Generated<string>;
+  post_id: string;
+  requested_by_user_ref: number | null;
+  note: string | null;
+  due_at: string | null;
+  created_at: Generated<string>;
+  closed_at: string | null;
+  reminded_before: Generated<boolean>;
+  reminded_after: Generated<boolean>;
 }
 
 interface RoleCapabilitiesTable {
@@ -1315,6 +1356,10 @@ export interface Tables {
   remote_actors: RemoteActorsTable;
   remote_post_likes: RemotePostLikesTable;
   resource_requests: ResourceRequestsTable;
+  review_file_decisions: ReviewFileDecisionsTable;
+  review_reviewers: ReviewReviewersTable;
+  reviewed_posts: ReviewedPostsTable;
+  reviews: ReviewsTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
   saved_searches: SavedSearchesTable;

@@ -21,6 +21,22 @@ export const kindWords: readonly {
     label: 'Drafts that were not published',
     hint: 'Your draft could not be published at the time that was set for it.',
   },
+  {
+    kind: 'review_requested',
+    label: 'Reviews you are asked for',
+    hint: 'Someone asks you to review a post.',
+  },
+  {
+    kind: 'review_decided',
+    label: 'Decisions in your reviews',
+    hint: 'A reviewer approves your post or requests changes.',
+  },
+  {
+    kind: 'review_reopened',
+    label: 'Reviews that start again',
+    hint: 'A post has changed since you reviewed it.',
+  },
+  { kind: 'review_due', label: 'Reminders of reviews', hint: 'A review is due in a day, or overdue.' },
   { kind: 'mention', label: 'Mentions', hint: 'Someone writes @ and your username.' },
   { kind: 'reply', label: 'Replies', hint: 'Someone replies to your comment.' },
   { kind: 'comment', label: 'Comments on your posts', hint: 'Someone comments on your post.' },

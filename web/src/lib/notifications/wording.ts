@@ -31,7 +31,7 @@ const decided: Readonly<Record<string, string>> = {
 
 /** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
-  const { kind, actor, actor_count, post, request, team, member } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member } = notification;
   const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
   const title = titleOf(post?.title, 'a post');
   const own = titleOf(post?.title, 'without a title');
@@ -68,6 +68,18 @@ export function sentenceOf(notification: Notification): Piece[] {
       ];
     case 'publish_failed':
       return [plain('Your draft '), own, plain(' was not published at its time')];
+    case 'review_requested':
+      return [who, plain(' asks you to review '), title];
+    case 'review_decided':
+      return review?.decision === 'changes_requested'
+        ? [who, plain(' requested changes to '), title]
+        : [who, plain(' approved '), title];
+    case 'review_reopened':
+      return [title, plain(' has changed since you reviewed it')];
+    case 'review_due': {
+      const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
+      return [plain('The review of '), title, plain(isPast ? ' is overdue' : ' is due soon')];
+    }
     case 'like': {
       const others = actor_count - 1;
       const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];
@@ -78,7 +90,8 @@ export function sentenceOf(notification: Notification): Piece[] {
 
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
-  const { kind, post, comment, request, actor, team } = notification;
+  const { kind, post, comment, request, review, actor, team } = notification;
+  if (review !== undefined) return `/reviews/${review.id}`;
   if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {

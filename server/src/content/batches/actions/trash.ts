@@ -5,6 +5,7 @@ import { knowsOfTrashed, mayRestore } from '../../../access/trash.ts';
 import { notifyPeersOfCollectionsWith } from '../../../core/outbox/enqueue.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { followContent, postsWith } from '../../approvals/post-content.ts';
 import { restoreAsked } from '../../trash/restore.ts';
 import { changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
 import {
@@ -31,11 +32,12 @@ export function deleteObjects(subject: SubjectKind, reason: string | null): Acti
         const ids = changed.map(({ row }) => row.id);
         await sql`update ${tableOf(subject)} set deleted_at = now(), deleted_reason = ${reason},
           deleted_by_user_ref = ${caller.ref} where id = any(${ids}::uuid[])`.execute(tx);
-        if (subject === 'asset')
+        if (subject === 'asset') {
           await sql`update users set avatar_asset_id = null where avatar_asset_id = any(${ids}::uuid[])`.execute(
             tx,
           );
-        else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
+          await followContent(tx, caller, postsWith(ids));
+        } else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
         const events = ids.map((id) => ({
           event: `${subject}.deleted`,
           target: { kind: subject, id },

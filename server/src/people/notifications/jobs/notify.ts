@@ -4,6 +4,7 @@ import { liveComment } from '../../../access/comments.ts';
 import { live } from '../../../access/live.ts';
 import { livePost, publishedPost } from '../../../access/posts.ts';
 import { decidersOf } from '../../../access/requests.ts';
+import { awaitedDecision } from '../../../access/reviews.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { DomainEvent } from '../../../core/domain-event.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
@@ -21,6 +22,7 @@ interface Notice {
   post?: string;
   comment?: string;
   request?: string;
+  review?: string;
   team?: string;
   member?: number;
   /** When it happened, if earlier than now. */
@@ -55,14 +57,14 @@ interface Progress {
  */
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
-  const { team = null, member = null } = notice;
+  const { team = null, member = null, review = null } = notice;
   const { rows } = await sql<Progress & { called: number; mailed: number }>`
     with recipients as materialized (${recipients}),
     notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
-        member_user_ref, happened_at, in_app, mail)
+        member_user_ref, review_id, happened_at, in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid, ${team}::uuid,
-        ${member}::bigint, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
+        ${member}::bigint, ${review}::uuid, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
       from (${recipientsOfKind(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
@@ -168,6 +170,44 @@ async function notifyOfMember(
   }
 }
 
+type ReviewEvent = Extract<DomainEvent, { review: string }>;
+
+/** Whom an event of a review concerns (REVIEW-12). */
+function concernedBy(event: ReviewEvent): RawBuilder<unknown> {
+  const reviewers = sql`select rr.user_ref from review_reviewers rr join reviews r on r.id = rr.review_id
+    join reviewed_posts rp on rp.post_id = r.post_id join users ru on ru.ref = rr.user_ref where r.id = ${event.review}`;
+  const waiting = sql`select r.requested_by_user_ref as user_ref from reviews r
+      where r.id = ${event.review} and r.requested_by_user_ref is not null
+    union select p.author_user_ref from reviews r join posts p on p.id = r.post_id where r.id = ${event.review}`;
+  switch (event.what) {
+    case 'review_requested':
+      return reviewers;
+    case 'review_decided':
+      return waiting;
+    case 'review_reopened':
+      return sql`${reviewers} and rr.decision is not null and ${awaitedDecision}`;
+    case 'review_due':
+      return event.when === 'before'
+        ? sql`${reviewers} and ${awaitedDecision}`
+        : sql`select user_ref from (${reviewers} and ${awaitedDecision}) x
+          union (select w.user_ref from (${waiting}) w where exists (${reviewers} and ${awaitedDecision}))`;
+  }
+}
+
+/** Notifies those whom an event of a review concerns. */
+async function notifyOfReview(db: Database, event: ReviewEvent): Promise<void> {
+  const { what: kind, review } = event;
+  const row = await db.selectFrom('reviews').select('post_id').where('id', '=', review).executeTakeFirst();
+  if (row === undefined) return;
+  await notify(db, Object.values(event).join(':'), {
+    kind,
+    actor: 'actor' in event ? event.actor : null,
+    post: row.post_id,
+    review,
+    recipients: concernedBy(event),
+  });
+}
+
 /** Adds a like to the unread notification of its post, or creates one; the same like notifies only once. */
 async function notifyOfLike(db: Database, post: string, actor: number): Promise<void> {
   await sql`
@@ -227,7 +267,13 @@ export async function notifyOf(db: Database, event: DomainEvent): Promise<void> 
       const { request, actor } = event;
       const recipients = sql`select requester_user_ref as user_ref from resource_requests where id = ${request}`;
       await notify(db, `decision:${request}`, { kind: 'request_decided', actor, request, recipients });
+      return;
     }
+    case 'review_requested':
+    case 'review_decided':
+    case 'review_reopened':
+    case 'review_due':
+      return notifyOfReview(db, event);
   }
 }
 

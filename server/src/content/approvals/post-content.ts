@@ -1,0 +1,59 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
+import { openReview, reopensOnChange } from '../../access/reviews.ts';
+import { enqueue } from '../../core/job-table.ts';
+import { announce } from '../../people/notifications/announce.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { moveMembers } from '../workflow/member-states.ts';
+
+/** Makes a post one whose content is followed, and returns the version of its content. */
+export async function followPost(tx: Tx, actor: SignedIn, postId: string): Promise<number> {
+  await sql`insert into reviewed_posts (post_id, content) values (${postId}, content_of_post(${postId}))
+    on conflict (post_id) do nothing`.execute(tx);
+  await followContent(tx, actor, sql`select ${postId}::uuid`);
+  const row = await tx
+    .selectFrom('reviewed_posts')
+    .select('version')
+    .where('post_id', '=', postId)
+    .executeTakeFirstOrThrow();
+  return row.version;
+}
+
+interface Reopened {
+  post_id: string;
+  version: number;
+  /** The open reviews in which somebody has decided. */
+  reviews: string[] | null;
+}
+
+/**
+ * REVIEW-8: gives reviewed posts whose members or files have changed the next version, and reopens their reviews. Called
+ * by everything that changes them, with a query for the ids of posts that may be concerned. The locks come first: the
+ * next statement then sees what concurrent changes have committed.
+ */
+export async function followContent(tx: Tx, actor: SignedIn, posts: RawBuilder<unknown>): Promise<void> {
+  const locked = await sql`
+    select from reviewed_posts where post_id in (${posts}) order by post_id for update`.execute(tx);
+  if (locked.rows.length === 0) return;
+  const { rows } = await sql<Reopened>`
+    update reviewed_posts rp set version = rp.version + 1, content = content_of_post(rp.post_id)
+    where rp.post_id in (${posts}) and rp.content <> content_of_post(rp.post_id)
+    returning rp.post_id, rp.version, case when ${reopensOnChange} then array(
+      select r.id from reviews r where r.post_id = rp.post_id and ${openReview} and exists (
+        select from review_reviewers rr where rr.review_id = r.id and rr.decision is not null) order by r.id) end as reviews`.execute(
+    tx,
+  );
+  for (const { post_id: post, version, reviews } of rows) {
+    const [first] = reviews ?? [];
+    if (reviews === null || first === undefined) continue;
+    await moveMembers(tx, actor, post, { to: 'review', from: 'approved', review: first });
+    await enqueue(tx, 'reopen-reviews', { post, review: first }, { key: `reopen-reviews:${post}` });
+    for (const review of reviews)
+      await announce(tx, { what: 'review_reopened', review, version, actor: actor.ref });
+  }
+}
+
+/** A query for the posts that contain one of these assets. */
+export function postsWith(assetIds: readonly string[]): RawBuilder<unknown> {
+  return sql`select m.post_id from post_members m where m.asset_id = any(${[...assetIds]}::uuid[])`;
+}
