@@ -235,6 +235,13 @@ export function mayRerender(caller: Caller): Predicate {
       and (before.created_at, before.id) < (a.created_at, a.id)))`;
 }
 
+/**
+ * Whether an asset `k` has the owner, team and audience of an asset `a`, or is public: who may see `a` by a share or link
+ * may then see `k` by it, which the same people could grant (DUPLICATE-6).
+ */
+export const heldAlike: Predicate = sql`((a.owner_user_ref = k.owner_user_ref
+  and a.team_id is not distinct from k.team_id and (k.sensitivity = a.sensitivity or k.sensitivity = 'public')) is true)`;
+
 /** ASSET-12: only the owner and administrators see `sensitivity`. */
 export function maySeeSensitivity(
   caller: Caller,

@@ -3,13 +3,13 @@ import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
 import { define } from '../fields/define.ts';
 import type { Visitor } from '../support/client.ts';
-import { openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
 const mara = await library.join('mara');
-const tom = await library.join('tom');
+const [tom, ines] = await library.joinAll('tom', 'ines');
 
 /** Draws a picture of its own for each number. */
 async function scene(number: number, width = 400, height = 300, quality = 90) {
@@ -148,6 +148,43 @@ test('merging gives the kept file what it lacks, replaces the others in posts, a
   const trash = await mara.ok('listTrash', { query: { scope: 'owned_by_me' } });
   expect(trash.items.map(({ id }) => id)).toContain(large);
   expect(await list(mara, 'similar')).toEqual([]);
+});
+
+// DUPLICATE-6
+test('merging moves links and named shares to the kept file if it is held alike, and widens no other', async () => {
+  const bytes = await scene(6);
+  const first = await upload(mara, bytes, { sensitivity: 'restricted', title: 'Gate' });
+  const copy = async (sensitivity: 'restricted' | 'team' | 'org') => {
+    const body = { file_hash: first.file_hash ?? '', sensitivity };
+    return (await mara.ok('createAsset', { body })).id;
+  };
+  const [alike, wider] = [await copy('restricted'), await copy('org')];
+  const share = (id: string, who: Account, expires_at: string | null = null) =>
+    mara.ok('putAssetShare', { params: { id, user_ref: who.ref }, body: { expires_at } });
+  const link = (id: string, body = {}) => mara.ok('createAssetLink', { params: { id }, body });
+  for (const id of [alike, wider]) await share(id, tom);
+  await share(wider, ines);
+  const [moved, pinned, other] = [await link(alike), await link(alike, { version: 1 }), await link(wider)];
+  const visit = library.anonymous();
+  await visit.ok('recordLinkView', { params: { token: moved.token, id: alike } });
+  const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(alike));
+  const body = { keep: first.id, remove: [alike, wider] };
+  expect((await resolve(mara, group?.id ?? '', body)).status).toBe(204);
+
+  expect((await tom.ok('getAsset', { params: { id: first.id } })).restricted).toBe(false);
+  expect((await ines.ok('getAsset', { params: { id: first.id } })).restricted).toBe(true);
+  const { items } = await mara.ok('listAssetShares', { params: { id: first.id } });
+  expect(items.map(({ user_ref }) => user_ref)).toEqual([tom.ref]);
+  const shown = await visit.ok('openLink', { params: { link: moved.token } });
+  expect(shown.items.map(({ id }) => id)).toEqual([first.id]);
+  const views = await mara.ok('listLinkViews', { params: { link: moved.id } });
+  expect(views.items).toMatchObject([{ asset_id: first.id, view_count: 1 }]);
+  for (const { token } of [pinned, other])
+    expect((await visit.refused('openLink', { params: { link: token } })).status).toBe(404);
+  // With the file, what stayed with it works again.
+  await root.ok('restoreAsset', { params: { id: wider } });
+  const back = await visit.ok('openLink', { params: { link: other.token } });
+  expect(back.items.map(({ id }) => id)).toEqual([wider]);
 });
 
 // DUPLICATE-5

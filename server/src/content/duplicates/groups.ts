@@ -11,6 +11,12 @@ export interface Group {
   readonly hashes: readonly string[];
 }
 
+/** The asset of a group that stays, and those that it replaces, in the order in which they give it what it lacks. */
+export interface Merge {
+  readonly keep: string;
+  readonly remove: readonly string[];
+}
+
 /** The assets that the caller may edit, of each file the newest. */
 export function editableCopies(caller: SignedIn, condition: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`(select c.id, c.file_hash, c.created_at from (

@@ -13,12 +13,8 @@ import { type Definition, definitionColumns } from '../fields/values/rules.ts';
 import { storeValue } from '../fields/values/store.ts';
 import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
 import { setByOf } from '../fields/values/write.ts';
-
-/** The asset that stays, and those that it replaces, in the order in which they give it what it lacks. */
-export interface Merge {
-  readonly keep: string;
-  readonly remove: readonly string[];
-}
+import type { Merge } from './groups.ts';
+import { moveAccess } from './move-access.ts';
 
 interface ValueRow extends ValueColumns, Definition {
   set_by: SetBy;
@@ -138,6 +134,7 @@ export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promi
   const posts = await replaceInPosts(tx, merge);
   await followContent(tx, caller, sql`select unnest(${posts}::uuid[])`);
   await replaceInCollections(tx, merge);
+  await moveAccess(tx, caller, merge);
   await moveToTrash(tx, caller, remove, `merged into ${keep}`);
   await notifyPeersOfEach(tx, 'post', posts, caller.ref);
   await notifyPeersOfEach(tx, 'asset', [keep, ...remove], caller.ref);

@@ -22,10 +22,7 @@ import { type NewAddress, newAddress } from './address.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
-import { hashLinkPassword, watermarkText } from './terms.ts';
-
-/** A generous limit that keeps accounts from filling the table. */
-const MOST_LINKS = 100;
+import { hashLinkPassword, MOST_LINKS, watermarkText } from './terms.ts';
 
 /** Locks a target for a caller who may edit it: 404 when they may not read it, 403 when they may only read it. */
 export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: string) => Promise<unknown>> = {

@@ -3,6 +3,9 @@ import type { Deps } from '../../core/deps.ts';
 import { readSiteName } from '../../core/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
 
+/** A generous limit on the working links of a target that keeps accounts from filling the table. */
+export const MOST_LINKS = 100;
+
 /** The watermark text; `true` means the library's current name. */
 export async function watermarkText(
   db: Database,
