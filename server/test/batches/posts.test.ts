@@ -1,9 +1,12 @@
 import type { PostAction } from '@vitrine/contract/batches';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { callerOf } from '../../src/access/caller-of.ts';
+import { appendPosts } from '../../src/content/collections/place.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
+import { countStatements } from '../support/statements.ts';
 
 const library = await openLibrary();
 const mara = await library.join('mara');
@@ -90,6 +93,18 @@ describe('many posts', () => {
     expect((await mara.refused('batchPosts', { body: { ids, action } })).status).toBe(404);
     const foreign = { kind: 'add_to_collection' as const, collection_id: id };
     expect((await tom.refused('batchPosts', { body: { ids, action: foreign } })).status).toBe(403);
+  });
+
+  test('enter a collection with as many statements as a few', async () => {
+    const { id } = await mara.ok('createCollection', { body: { name: 'Many' } });
+    const caller = await callerOf(library.deps.db, mara.ref);
+    if (caller === null) throw new Error('mara is not known');
+    const statementsOf = async (count: number) => {
+      const ids = await make(count);
+      const append = () => library.deps.db.transaction().execute((tx) => appendPosts(tx, caller, id, ids));
+      return (await countStatements(library, append))[1];
+    };
+    expect(await statementsOf(12)).toBe(await statementsOf(2));
   });
 
   test('are deleted and restored', async () => {

@@ -10,7 +10,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import { arrangedPosts, filesShown } from '../../access/collections.ts';
 import { peersToNotify } from '../../access/federation.ts';
 import { handle } from '../../core/handle.ts';
-import { notifyPeers, notifyPeersOfComments } from '../../core/outbox/enqueue.ts';
+import { notifyPeers, notifyPeersOfComments, notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type ItemKind, itemTables, placedItems } from './items.ts';
@@ -62,15 +62,21 @@ export async function append(tx: Tx, caller: SignedIn, collectionId: string, pos
     where p.id = ${postId} and ${arrangedPosts(caller)} for key share of p`.execute(tx);
   if (rows.length === 0) throw notFound();
   await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
-  await appendLocked(tx, caller, id, postId);
+  await appendPosts(tx, caller, id, [postId]);
 }
 
-/** Appends a post that the caller can name to a locked collection, and sends the post to the collection's peers. */
-export async function appendLocked(tx: Tx, caller: SignedIn, id: string, postId: string): Promise<void> {
-  await placeLast(tx, caller, id, 'post', [postId]);
-  await notifyPeers(tx, { activity: 'create', kind: 'post', objectId: postId, actorRef: caller.ref });
-  const given = sql`select peer_id from (${peersToNotify('post', postId)}) recipients`;
-  await notifyPeersOfComments(tx, sql`select ${postId}::uuid as post_id`, given);
+/** Appends posts that the caller can name to a locked collection, and sends them to the collection's peers. */
+export async function appendPosts(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  postIds: readonly string[],
+): Promise<void> {
+  await placeLast(tx, caller, id, 'post', postIds);
+  await notifyPeersOfEach(tx, 'post', postIds, caller.ref, 'create');
+  const given = sql`select named.post_id, recipients.peer_id from unnest(${[...postIds]}::uuid[]) named (post_id),
+    lateral (${peersToNotify('post', sql`named.post_id`)}) recipients`;
+  await notifyPeersOfComments(tx, given);
 }
 
 /** Appends files that the caller is shown to a locked collection. Peers are not given the files of a collection. */

@@ -87,11 +87,12 @@ export async function notifyPeersOfEach(
   kind: 'post' | 'asset',
   ids: readonly string[],
   actorRef: number,
+  activity: 'create' | 'update' = 'update',
 ): Promise<void> {
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
-    select distinct recipients.peer_id, 'update', ${kind}, x.id, ${actorRef}::bigint
+    select distinct recipients.peer_id, ${activity}, ${kind}, x.id, ${actorRef}::bigint
     from unnest(${[...ids]}::uuid[]) x (id), lateral (${peersToNotify(kind, sql`x.id`)}) recipients
       join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
     where exists (select from federation_shares)`,
@@ -174,23 +175,19 @@ export async function notifyPeerOfCollection(
 }
 
 /**
- * Records the comments of posts, a query with the column `post_id`, for peers that get these posts, a query with the
- * column `peer_id`: what was written before is part of a post (FED-80). Repeating it changes nothing at the peers.
+ * Records the comments of posts for peers that get these posts; `given` is a query with the columns `post_id` and
+ * `peer_id`. What was written before is part of a post (FED-80). Repeating it changes nothing at the peers.
  */
-export async function notifyPeersOfComments(
-  tx: Tx,
-  posts: RawBuilder<unknown>,
-  peers: RawBuilder<unknown>,
-): Promise<void> {
+export async function notifyPeersOfComments(tx: Tx, given: RawBuilder<unknown>): Promise<void> {
   await record(
     tx,
     sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
-    select recipients.peer_id, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
-    from (select distinct post_id from (${posts}) x) given join posts p on p.id = given.post_id and p.origin_peer_id is null
+    select given.peer_id, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
+    from (select distinct post_id, peer_id from (${given}) x) given
+      join posts p on p.id = given.post_id and p.origin_peer_id is null
       join comments c on c.post_id = p.id and ${liveComment} left join remote_actors ra on ra.ref = c.remote_actor_ref
-      cross join (select distinct peer_id from (${peers}) y) recipients
-      join federation_peers pe on pe.id = recipients.peer_id and pe.state in ('connected', 'disabled')
-    where c.author_user_ref is not null or ra.peer_id <> recipients.peer_id
+      join federation_peers pe on pe.id = given.peer_id and pe.state in ('connected', 'disabled')
+    where c.author_user_ref is not null or ra.peer_id <> given.peer_id
     order by c.created_at, c.id`,
   );
 }
@@ -243,8 +240,9 @@ export async function returnCollection(
     await notifyPeerOfCollection(tx, peerId, id, actorRef);
   await notifyPeersOfComments(
     tx,
-    sql`select post_id from collection_posts where collection_id = ${id}`,
-    sql`select unnest(${rows.map(({ peer_id }) => peer_id)}::uuid[]) as peer_id`,
+    sql`select cp.post_id, peers.peer_id from collection_posts cp
+        cross join unnest(${rows.map(({ peer_id }) => peer_id)}::uuid[]) peers (peer_id)
+      where cp.collection_id = ${id}`,
   );
 }
 

@@ -5,7 +5,7 @@ import { notifyPeers } from '../../../core/outbox/enqueue.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { itemTables } from '../../collections/items.ts';
 import { lockItems } from '../../collections/lock.ts';
-import { appendFiles, appendLocked, countItems, takeOut } from '../../collections/place.ts';
+import { appendFiles, appendPosts, countItems, takeOut } from '../../collections/place.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
 import {
   type Action,
@@ -71,7 +71,7 @@ async function appendEach(
   await notifyOf(step, kind, id);
   const ids = changed.map(({ row }) => row.id);
   if (kind === 'asset') await appendFiles(tx, caller, id, ids);
-  else for (const post of ids) await appendLocked(tx, caller, id, post);
+  else await appendPosts(tx, caller, id, ids);
 }
 
 /** Appends items to a collection in the order of the batch, as long as it has room. */

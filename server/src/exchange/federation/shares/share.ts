@@ -178,11 +178,11 @@ async function putShare(deps: Deps, caller: SignedIn, { kind, id, peerId, body }
       await keepCollectionAtEnd(tx, id);
     }
     if (kind !== 'asset') {
-      const posts =
+      const given =
         kind === 'post'
-          ? sql`select ${id}::uuid as post_id`
-          : sql`select post_id from collection_posts where collection_id = ${id}`;
-      await notifyPeersOfComments(tx, posts, sql`select ${peer.id}::uuid as peer_id`);
+          ? sql`select ${id}::uuid as post_id, ${peer.id}::uuid as peer_id`
+          : sql`select post_id, ${peer.id}::uuid as peer_id from collection_posts where collection_id = ${id}`;
+      await notifyPeersOfComments(tx, given);
     }
     const [shown] = await readShares(tx, kind, id, sql`and s.id = ${share.id}`);
     const [stored] = shown?.shares ?? [];
