@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { tilePlace } from './asset-bytes.ts';
+import { DownloadPreset, PresetKey } from './downloads.ts';
 import { TargetKind } from './links.ts';
 import { fileMedia, StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
@@ -39,6 +40,8 @@ export const LinkView = closed({
   description: Type.String(),
   allow_download: Type.Boolean(),
   watermarked: Type.Boolean(),
+  /** The forms in which files are downloaded instead of the originals; absent for originals. */
+  presets: Type.Optional(Type.Array(Type.Pick(DownloadPreset, ['key', 'label', 'format']))),
   expires_at: nullable(Timestamp),
   /** The posts of the assets on this page, for a link to a collection; otherwise empty. */
   posts: Type.Array(LinkedPost),
@@ -211,21 +214,27 @@ export const getLinkFile = operation({
   tag: 'Links',
   summary: 'Get an original through a link',
   description:
-    'Returns 403 without `allow_download` or with a watermark. Supports `Range` and `If-None-Match`. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
+    'Returns 403 without `allow_download` or with a watermark. A link with presets needs `preset`, and other keys are 404. Supports `Range` and `If-None-Match`. With `download`, a library in a bucket may redirect large files to an address that is valid for minutes.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
   sessionCookie: 'never',
   unlisted: true,
   params: closed({ token, id: Uuid }),
-  query: closed({ download }),
+  query: closed({ download, preset: Type.Optional(PresetKey) }),
   responses: {
     200: bytes('application/octet-stream'),
     206: bytes('application/octet-stream'),
     302: noContent,
     304: noContent,
   },
-  errors: ['link-original-not-allowed', 'link-password-required', 'not-found', 'range-not-satisfiable'],
+  errors: [
+    'link-original-not-allowed',
+    'link-password-required',
+    'not-found',
+    'preset-not-for-kind',
+    'range-not-satisfiable',
+  ],
 });
 
 export const getLinkArchive = operation({
@@ -235,13 +244,14 @@ export const getLinkArchive = operation({
   tag: 'Links',
   summary: 'Download everything a link shows',
   description:
-    'Streams a ZIP of the originals or, with a watermark, of the largest renditions; files without one are left out. Names begin with the place of the file. Returns 403 without `allow_download`.',
+    'Streams a ZIP of the originals or, with a watermark, of the largest renditions; files without one are left out. Names begin with the place of the file. Returns 403 without `allow_download`. A link with presets needs `preset`, and files that cannot be made into it are left out.',
   door: 'open',
   scope: 'none',
   budget: 'bytes',
   sessionCookie: 'never',
   unlisted: true,
   params: closed({ token }),
+  query: closed({ preset: Type.Optional(PresetKey) }),
   responses: { 200: bytes('application/zip') },
-  errors: ['link-download-not-allowed', 'link-password-required', 'not-found'],
+  errors: ['link-download-not-allowed', 'link-original-not-allowed', 'link-password-required', 'not-found'],
 });

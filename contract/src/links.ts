@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { PresetKey } from './downloads.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
@@ -11,6 +12,8 @@ export type TargetKind = Static<typeof TargetKind>;
 
 const Label = Type.String({ maxLength: 200 });
 const Password = Type.String({ minLength: 1, maxLength: 500 });
+/** LINK-23: the only forms in which visitors download files. */
+const Presets = Type.Array(PresetKey, { minItems: 1, maxItems: 50 });
 /** A text drawn onto every picture; `true` uses the name of the library, `false` removes it. */
 const Watermark = Type.Union([Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), Type.Boolean()]);
 
@@ -26,6 +29,8 @@ const record = {
   watermark: nullable(Type.String()),
   /** The version that a link to an asset shows; absent if it shows the current one. */
   version: Type.Optional(VersionNumber),
+  /** The keys of the presets in which visitors download files instead of the originals; absent for originals. */
+  presets: Type.Optional(Presets),
   opened_count: Count,
   last_opened_at: nullable(Timestamp),
   /** How often files of the link were opened in the viewer. */
@@ -65,6 +70,8 @@ export const ShareLinkCreate = closed({
   watermark: Type.Optional(nullable(Watermark)),
   /** For links to assets: always show this version instead of the current one. */
   version: Type.Optional(nullable(VersionNumber)),
+  /** Presets of the caller, in which visitors download files instead of the originals. */
+  presets: Type.Optional(nullable(Presets)),
 });
 export type ShareLinkCreate = Static<typeof ShareLinkCreate>;
 
@@ -106,6 +113,7 @@ export const createPostLink = operation({
     'not-author',
     'not-found',
     'not-owner',
+    'preset-not-found',
     'time-in-the-past',
     'too-many-links',
     'version-of-asset-only',
@@ -148,6 +156,7 @@ export const createAssetLink = operation({
     'not-author',
     'not-found',
     'not-owner',
+    'preset-not-found',
     'time-in-the-past',
     'too-many-links',
     'version-not-found',
@@ -190,6 +199,7 @@ export const createCollectionLink = operation({
     'not-author',
     'not-found',
     'not-owner',
+    'preset-not-found',
     'time-in-the-past',
     'too-many-links',
     'version-of-asset-only',
@@ -208,6 +218,8 @@ export const ShareLinkUpdate = closed({
   clear_watermark: Removal,
   version: Type.Optional(nullable(VersionNumber)),
   clear_version: Removal,
+  presets: Type.Optional(nullable(Presets)),
+  clear_presets: Removal,
 });
 export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
 
@@ -232,6 +244,7 @@ export const updateLink = operation({
     'exclusive-properties',
     'link-revoked',
     'not-found',
+    'preset-not-found',
     'time-in-the-past',
     'version-not-found',
     'version-of-asset-only',

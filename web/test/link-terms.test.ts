@@ -48,6 +48,17 @@ describe('terms of a link', () => {
     expect(updateOf(pinned, { ...draftOf(pinned), version: '' }, now)).toEqual({ clear_version: true });
   });
 
+  it('names forms, changes them, and returns to the originals', () => {
+    expect(creationOf({ ...draftOf(undefined), presets: ['small'] }, now)).toMatchObject({
+      presets: ['small'],
+    });
+    expect(creationOf(draftOf(undefined), now)).not.toHaveProperty('presets');
+    const limited = { ...link, presets: ['small'] };
+    expect(updateOf(limited, draftOf(limited), now)).toEqual({});
+    expect(updateOf(limited, { ...draftOf(limited), presets: ['png'] }, now)).toEqual({ presets: ['png'] });
+    expect(updateOf(limited, { ...draftOf(limited), presets: [] }, now)).toEqual({ clear_presets: true });
+  });
+
   it('requires the password, text or day that is switched on', () => {
     const empty = { lifetime: 'date', locking: 'set', marking: 'own' } as const;
     const draft = draftOf(undefined);

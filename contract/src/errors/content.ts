@@ -131,6 +131,7 @@ export const contentErrors = {
   },
   'poster-without-video': { status: 409, text: 'the asset is not a video, or is not processed yet' },
   'post-not-draft': { status: 409, text: 'only a draft is published at a time', property: 'publish_at' },
+  'preset-not-found': { status: 404, text: 'there is no preset {key}', property: 'presets' },
   'preset-not-for-kind': { status: 409, text: 'a file of this kind cannot be made into {format}: {reason}' },
   'preset-repeated': { status: 400, text: 'presets name the key {key} twice', property: 'presets' },
   'post-is-draft': { status: 409, text: 'it is a draft' },

@@ -1,3 +1,4 @@
+import type { DownloadPreset } from '@vitrine/contract/downloads';
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
 import { anonymouslyVisible, editableAssets, intact, shownAssets } from './assets.ts';
@@ -29,6 +30,8 @@ export interface LinkVisitor {
   readonly watermark: string | null;
   /** The version of its asset that it shows; null for the current one (VERSION-9). */
   readonly version: number | null;
+  /** The presets in which files are downloaded instead of the originals; null for originals (LINK-23). */
+  readonly presets: readonly DownloadPreset[] | null;
 }
 
 /** A link that is neither revoked nor expired. */
@@ -51,9 +54,30 @@ export function linkedVersion({ version }: LinkVisitor): RawBuilder<unknown> {
  */
 export const subtitlesOfVersion: Predicate = sql`(v.file_hash = a.file_hash)`;
 
-/** Whether originals are served. A watermark would be pointless beside them. */
-export function mayDownloadOriginals({ allowDownload, watermark }: LinkVisitor): boolean {
+/** Whether originals are served. A watermark and presets would be pointless beside them. */
+export function mayDownloadOriginals(visitor: LinkVisitor): boolean {
+  return mayDownloadUnmarked(visitor) && visitor.presets === null;
+}
+
+function mayDownloadUnmarked({ allowDownload, watermark }: LinkVisitor): boolean {
   return allowDownload && watermark === null;
+}
+
+/**
+ * Returns the preset in which the visitor downloads files; null for the originals, undefined for one that the link does
+ * not offer (LINK-23). The forms have no watermark, so they need what originals need.
+ */
+export function downloadedForm(
+  visitor: LinkVisitor,
+  key: string | undefined,
+): DownloadPreset | null | undefined {
+  if (key === undefined) return null;
+  return visitor.presets?.find((preset) => preset.key === key);
+}
+
+/** Whether files are served in this form. */
+export function mayDownloadAs(visitor: LinkVisitor, form: DownloadPreset | null): boolean {
+  return form === null ? mayDownloadOriginals(visitor) : mayDownloadUnmarked(visitor);
 }
 
 /**

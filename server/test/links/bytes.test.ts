@@ -74,6 +74,61 @@ describe('bytes of what a link shows', () => {
 });
 
 // MEDIA-6
+// LINK-23
+test('a link with presets gives files in these forms only, alone and as an archive', async () => {
+  const root = await library.join('root', 'admin');
+  const presets = [
+    { key: 'small', label: 'Small', format: 'jpeg' as const, max_dim: 100 },
+    { key: 'png', label: 'PNG', format: 'png' as const },
+    { key: 'closed', label: 'Closed', format: 'png' as const, capability: 'system.admin' as const },
+  ];
+  await root.ok('setDownloadSettings', { body: { presets } });
+  const [asset, text] = [
+    await newAsset(),
+    await upload(owner, plainFile(), { sensitivity: 'posts' }, 'a.txt'),
+  ];
+  const post = await publish(owner, [asset, text], { visibility: 'private' });
+  const terms = { allow_download: true, presets: ['small'] };
+  const link = await makeLink(owner, 'posts', post.id, terms);
+  expect(link.presets).toEqual(['small']);
+  const opened = await library.anonymous().ok('openLink', { params: { link: link.token } });
+  expect(opened.presets).toEqual([{ key: 'small', label: 'Small', format: 'jpeg' }]);
+  expect(opened.items[0]).not.toHaveProperty('file_size_bytes');
+  const below = `/links/${link.token}/assets/${asset.id}`;
+  const statusOf = async (path: string) => (await visit(library, path)).status;
+
+  const small = await bytesOf(`${below}/file?preset=small`);
+  expect([small.status, small.headers.get('content-type')]).toEqual([200, 'image/jpeg']);
+  expect((await sharp(small.bytes).metadata()).width).toBe(100);
+  expect(small.headers.get('content-disposition')).toContain('picture.jpg');
+  expect(await statusOf(`${below}/file`)).toBe(403);
+  expect(await statusOf(`${below}/tiles/0/0_0`)).toBe(403);
+  for (const key of ['png', 'closed', 'none'])
+    expect(await statusOf(`${below}/file?preset=${key}`)).toBe(404);
+  expect(await statusOf(`/links/${link.token}/assets/${text.id}/file?preset=small`)).toBe(409);
+  expect(await statusOf(`/links/${link.token}/archive`)).toBe(403);
+  expect(await statusOf(`/links/${link.token}/archive?preset=png`)).toBe(404);
+  const zip = unzip((await bytesOf(`/links/${link.token}/archive?preset=small`)).bytes);
+  expect(zip.map(({ name }) => name)).toEqual(['0001 picture.jpg', '_left-out.txt']);
+  expect(zip[1]?.bytes.toString()).toContain(text.id);
+
+  const change = (body: object) => owner.ok('updateLink', { params: { link: link.id }, body });
+  await change({ watermark: 'Draft' });
+  expect(await statusOf(`${below}/file?preset=small`)).toBe(403);
+  await change({ clear_watermark: true, allow_download: false });
+  expect(await statusOf(`${below}/file?preset=small`)).toBe(403);
+  expect(await change({ allow_download: true, clear_presets: true })).not.toHaveProperty('presets');
+  expect(await statusOf(`${below}/file`)).toBe(200);
+  expect(await statusOf(`${below}/file?preset=small`)).toBe(404);
+  const params = { id: post.id };
+  for (const key of ['closed', 'none']) {
+    const body = { presets: [key] };
+    expect((await owner.refused('createPostLink', { params, body })).status).toBe(404);
+    expect((await owner.refused('updateLink', { params: { link: link.id }, body })).status).toBe(404);
+  }
+  expect(await owner.status('POST', `/posts/${post.id}/links`, { presets: [] })).toBe(400);
+});
+
 test('a link to a file whose processing failed is 404', async () => {
   const asset = await newAsset();
   const { token } = await makeLink(owner, 'assets', asset.id, { allow_download: true });

@@ -34,6 +34,15 @@ export async function findPreset(db: Database, caller: Caller, key: string): Pro
   return preset;
 }
 
+/** Returns the presets with these keys that the caller has, in the order of the library. */
+export async function findPresets(
+  db: Database,
+  caller: Caller,
+  keys: readonly string[],
+): Promise<DownloadPreset[]> {
+  return (await readPresets(db)).filter((preset) => keys.includes(preset.key) && hasPreset(caller, preset));
+}
+
 export const show = handle(getDownloadSettings, async ({ db }) => ({
   status: 200,
   body: { presets: [...(await readPresets(db))] },

@@ -1,19 +1,22 @@
 import { Readable } from 'node:stream';
+import type { DownloadPreset } from '@vitrine/contract/downloads';
 import { getLinkArchive } from '@vitrine/contract/link-visits';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
-import { type LinkVisitor, mayDownload } from '../../access/links.ts';
+import { downloadedForm, type LinkVisitor, mayDownload, mayDownloadAs } from '../../access/links.ts';
+import { visitor as anyVisitor } from '../../access/visitors.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { NestedPlaceKey } from '../../platform/http/cursor.ts';
-import { refuse } from '../../platform/http/refuse.ts';
+import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
-import { leftOutText, listed } from '../archives/left-out.ts';
+import { leftOutText, listed, NOT_FOUND } from '../archives/left-out.ts';
 import { safeName } from '../archives/names.ts';
 import { divideName, extensionOf, nameWith } from '../assets/file-name.ts';
 import { disposition } from '../assets/send.ts';
+import { formOf, readDownloadable } from '../downloads/forms.ts';
 import { keyOf, readShown, type ShownRow } from './shown.ts';
 import { countUses } from './uses.ts';
 import { visitLink } from './visit.ts';
@@ -58,10 +61,29 @@ function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: S
   return key === undefined || rendition === undefined ? null : { ...rendition, key };
 }
 
-/** Returns the file of an asset for the archive; on a link with a watermark, the watermarked rendition. */
-async function sourceOf(deps: Deps, visitor: LinkVisitor, row: ShownRow): Promise<Source | null> {
+/** Returns the file of an asset in a form of the link, or why it cannot be made into it. */
+async function sourceAs(deps: Deps, row: ShownRow, form: DownloadPreset): Promise<Source | string> {
+  const file = await readDownloadable(deps.db, row.id, row.file_hash);
+  if (file === null) return NOT_FOUND;
+  try {
+    // Field values are those that visitors of the library may read.
+    return await formOf(deps, anyVisitor, file, form);
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+/** Returns the file of an asset for the archive, or why it has none; on a link with a watermark, the watermarked rendition. */
+async function sourceOf(
+  deps: Deps,
+  visitor: LinkVisitor,
+  row: ShownRow,
+  form: DownloadPreset | null,
+): Promise<Source | string> {
+  if (form !== null) return sourceAs(deps, row, form);
   const stored = storedSource(deps.ladder, visitor, row);
-  if (stored === null) return null;
+  if (stored === null) return unmarked;
   if (stored.key === null || visitor.watermark === null) return { ...stored, extension: extensionOf(row) };
   const marked = await deps.watermarks.find({ hash: row.rendered_hash, ...stored }, visitor.watermark);
   return { ...marked, extension: marked.type.split('/')[1] ?? null };
@@ -92,11 +114,25 @@ function namesOf({ target }: LinkVisitor) {
   };
 }
 
+/** The token of a link, and the preset of its archive. */
+interface Wanted {
+  readonly token: string;
+  readonly preset: string | undefined;
+}
+
 /** Returns the visitor of a link that allows downloads; throws 403 otherwise, and the errors of `visitLink`. */
-async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<LinkVisitor> {
+async function downloader(
+  deps: Deps,
+  { token, preset }: Wanted,
+  http: HttpFacts,
+): Promise<{ visitor: LinkVisitor; form: DownloadPreset | null }> {
   const { visitor } = await visitLink(deps, token, http);
   if (!mayDownload(visitor)) throw refuse('link-download-not-allowed');
-  return visitor;
+  const form = downloadedForm(visitor, preset);
+  if (form === undefined) throw notFound();
+  const isOffered = form === null ? visitor.presets === null : mayDownloadAs(visitor, form);
+  if (!isOffered) throw refuse('link-original-not-allowed');
+  return { visitor, form };
 }
 
 /**
@@ -105,14 +141,15 @@ async function downloader(deps: Deps, token: string, http: HttpFacts): Promise<L
  */
 async function* entriesOf(
   deps: Deps,
-  token: string,
+  wanted: Wanted,
   http: HttpFacts,
-  first: LinkVisitor,
+  first: Awaited<ReturnType<typeof downloader>>,
 ): AsyncGenerator<ZipSource> {
-  const nameOf = namesOf(first);
+  const nameOf = namesOf(first.visitor);
   let from: NestedPlaceKey | null = null;
   const leftOut: string[] = [];
-  for (let visitor = first; ; visitor = await downloader(deps, token, http)) {
+  for (let given = first; ; given = await downloader(deps, wanted, http)) {
+    const { visitor, form } = given;
     const readAt = performance.now();
     const rows: ShownRow[] = await readShown(deps.db, visitor, from, ROWS);
     let isCurrent = true;
@@ -121,9 +158,9 @@ async function* entriesOf(
       for (const row of rows) {
         from = keyOf(row);
         const nameWith = nameOf(row);
-        const source = await sourceOf(deps, visitor, row);
-        if (source === null) {
-          leftOut.push(listed(row.id, unmarked));
+        const source = await sourceOf(deps, visitor, row, form);
+        if (typeof source === 'string') {
+          leftOut.push(listed(row.id, source));
           continue;
         }
         yield {
@@ -172,11 +209,13 @@ async function requireFiles({ db, storage, ladder }: Deps, visitor: LinkVisitor)
 }
 
 /** `GET /links/{token}/archive`: stored without compression, since pictures do not shrink; ZIP64 if needed. */
-export const archive = handle(getLinkArchive, async (deps, { params, http }) => {
-  const visitor = await downloader(deps, params.token, http);
-  await requireFiles(deps, visitor);
+export const archive = handle(getLinkArchive, async (deps, { params, query, http }) => {
+  const wanted = { token: params.token, preset: query.preset };
+  const first = await downloader(deps, wanted, http);
+  const { visitor } = first;
+  if (first.form === null) await requireFiles(deps, visitor);
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
-  const zip = writeZip(entriesOf(deps, params.token, http, visitor));
+  const zip = writeZip(entriesOf(deps, wanted, http, first));
   return {
     status: 200,
     body: Readable.from(zip, { objectMode: false }),

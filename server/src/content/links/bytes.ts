@@ -1,14 +1,17 @@
+import type { DownloadPreset } from '@vitrine/contract/downloads';
 import { getLinkFile, getLinkStream, getLinkVariant } from '@vitrine/contract/link-visits';
 import { isServedWhole } from '@vitrine/contract/renditions';
 import { sql } from 'kysely';
 import {
+  downloadedForm,
   type LinkVisitor,
   linkedAssets,
   linkedVersion,
   mayDownload,
-  mayDownloadOriginals,
+  mayDownloadAs,
   maySeeUnmarked,
 } from '../../access/links.ts';
+import { visitor as anyVisitor } from '../../access/visitors.ts';
 import type { Deps, StoredRendition } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
@@ -16,7 +19,9 @@ import type { Columns, Database } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
+import { divideName, nameWith } from '../assets/file-name.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
+import { formOf, readDownloadable } from '../downloads/forms.ts';
 import { linkedRenditions } from './shown.ts';
 import { countDownload } from './uses.ts';
 import { visitLink } from './visit.ts';
@@ -53,13 +58,41 @@ const sandboxed = {
   'cache-control': 'private, no-cache',
 };
 
-/** Sends the original. 403 if the link does not offer it; assets outside the link are 404. */
+/** Sends a file in a form that the link offers, as a download. */
+async function sendForm(deps: Deps, http: HttpFacts, id: string, row: ServedRow, preset: DownloadPreset) {
+  const file = await readDownloadable(deps.db, id, row.file_hash);
+  if (file === null) throw notFound();
+  // Field values are those that visitors of the library may read.
+  const form = await formOf(deps, anyVisitor, file, preset);
+  return send(deps, http, {
+    object: form.object,
+    type: form.type,
+    sizeBytes: form.bytes,
+    etag: `"${row.file_hash}-${preset.key}-${form.object.split('/').at(-1) ?? ''}"`,
+    immutable: false,
+    headers: {
+      ...sandboxed,
+      'content-disposition': disposition(
+        'attachment',
+        nameWith(divideName(row.file_name).stem, form.extension),
+      ),
+    },
+  });
+}
+
+/** Sends the original, or the file in a form of the link. 403 if the link does not offer it; assets outside the link are 404. */
 export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
   const { link, visitor } = await visitLink(deps, params.token, http);
   const find = () => findServed(deps.db, visitor, params.id, null);
   const row = await find();
-  if (row === null) throw notFound();
-  if (!mayDownloadOriginals(visitor)) throw refuse('link-original-not-allowed');
+  const form = downloadedForm(visitor, query.preset);
+  if (row === null || form === undefined) throw notFound();
+  if (!mayDownloadAs(visitor, form)) throw refuse('link-original-not-allowed');
+  if (form !== null) {
+    const sent = await notFoundIfRemoved(sendForm(deps, http, params.id, row, form), find);
+    await countDownload(deps.db, http, { linkId: link.id, assetId: params.id, status: sent.status });
+    return sent;
+  }
   const inline = isInert(row.mime) && query.download !== true;
   const sent = await notFoundIfRemoved(
     sendOriginal(deps, http, {

@@ -22,7 +22,7 @@ import { type NewAddress, newAddress } from './address.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
-import { hashLinkPassword, MOST_LINKS, watermarkText } from './terms.ts';
+import { checkPresets, hashLinkPassword, MOST_LINKS, watermarkText } from './terms.ts';
 
 /** Locks a target for a caller who may edit it: 404 when they may not read it, 403 when they may only read it. */
 export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: string) => Promise<unknown>> = {
@@ -46,10 +46,11 @@ async function insertLink(
   const watermark = terms.watermark == null ? null : await watermarkText(tx, terms.watermark);
   const { rows } = await sql<LinkRow>`
     insert into share_links as l (id, token_hash, token_sealed, ${targetColumn(kind)}, created_by_user_ref, label,
-      password_hash, allow_download, watermark, version, expires_at)
+      password_hash, allow_download, watermark, version, presets, expires_at)
     select ${terms.linkId}::uuid, ${terms.address.tokenHash}::bytea, ${terms.address.tokenSealed}::bytea, ${id}::uuid, ${caller.ref}::bigint,
       ${terms.label?.trim() ?? ''}, ${terms.passwordHash}, ${terms.allow_download ?? false}::boolean, ${watermark},
-      ${terms.version ?? null}::integer, ${terms.expires_at ?? null}::timestamptz
+      ${terms.version ?? null}::integer,
+      ${terms.presets == null ? null : [...new Set(terms.presets)]}::text[], ${terms.expires_at ?? null}::timestamptz
     where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
       and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
     returning ${linkColumns}`.execute(tx);
@@ -74,6 +75,7 @@ async function makeLink(
     await lockTarget[target.kind](tx, caller, target.id);
     await checkShowable(tx, target.kind, target.id);
     if (terms.version != null) await checkVersion(tx, target, terms.version);
+    if (terms.presets != null) await checkPresets(tx, caller, terms.presets);
     const row = await insertLink(tx, caller, target, { ...terms, linkId, address, passwordHash });
     await recordEvent(tx, caller, {
       event: 'link.created',
@@ -87,6 +89,7 @@ async function makeLink(
         allow_download: row.allow_download,
         watermark: row.watermark,
         ...(row.version === null ? {} : { version: row.version }),
+        ...(row.presets === null ? {} : { presets: row.presets.join(', ') }),
       },
     });
     const { url, token } = address;

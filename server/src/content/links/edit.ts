@@ -13,7 +13,7 @@ import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted } from './target.ts';
-import { hashLinkPassword, watermarkText } from './terms.ts';
+import { checkPresets, hashLinkPassword, watermarkText } from './terms.ts';
 
 /** Locks a link the caller may change: 404 when there is none, 403 for a token without the scope. */
 export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<LinkRow> {
@@ -27,17 +27,21 @@ export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<Li
 
 /** Returns the changes by column; hashes the password before any lock is taken. */
 async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
-  const { label, password, watermark, ...columns } = patchOf(body, [
+  const { label, password, watermark, presets, ...columns } = patchOf(body, [
     'label',
     'expires_at',
     'password',
     'allow_download',
     'watermark',
     'version',
+    'presets',
   ]);
   checkInFuture('expires_at', body.expires_at ?? null);
   return {
     ...columns,
+    ...(presets == null
+      ? { ...(presets === undefined ? {} : { presets }) }
+      : { presets: [...new Set(presets)] }),
     ...(label === undefined ? {} : { label: label.trim() }),
     ...(password === undefined
       ? {}
@@ -60,6 +64,7 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
       if (link.target_kind === 'asset') await lockAsset(tx, caller, link.target_id);
       await checkVersion(tx, { kind: link.target_kind, id: link.target_id }, body.version);
     }
+    if (body.presets != null) await checkPresets(tx, caller, body.presets);
     if (Object.keys(changes).length > 0) {
       await tx
         .updateTable('share_links')

@@ -87,6 +87,9 @@ export const open = handle(openLink, async (deps, { params, query, http }) => {
     description: words.description,
     allow_download: visitor.allowDownload,
     watermarked: visitor.watermark !== null,
+    ...(visitor.presets === null
+      ? {}
+      : { presets: visitor.presets.map(({ key, label, format }) => ({ key, label, format })) }),
     expires_at: link.expires_at,
     posts,
     items: page.items.map((row) => showAsset(visitor, deps.ladder, row)),

@@ -14,13 +14,21 @@ import type { Columns, Database } from '../../platform/database/pool.ts';
 import type { ScopedCookie } from '../../platform/http/answer.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { matchingFiles } from '../collections/filling.ts';
+import { findPresets } from '../downloads/presets.ts';
 import { targetColumns } from './target.ts';
 
 /** A valid link, before its password is checked. */
 export interface LiveLink
   extends Columns<
     'share_links',
-    'id' | 'created_by_user_ref' | 'password_hash' | 'allow_download' | 'watermark' | 'version' | 'expires_at'
+    | 'id'
+    | 'created_by_user_ref'
+    | 'password_hash'
+    | 'allow_download'
+    | 'watermark'
+    | 'version'
+    | 'presets'
+    | 'expires_at'
   > {
   target_kind: TargetKind;
   target_id: string;
@@ -39,7 +47,8 @@ async function findLink(db: Database, token: string): Promise<LiveLink | null> {
   if (!/^[A-Za-z0-9]{32}$/.test(token)) return null;
   const { rows } = await sql<LiveLink>`
     select l.id, ${targetColumns},
-      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.version, l.expires_at
+      l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.version, l.presets,
+      l.expires_at
     from share_links l where l.token_hash = ${hashToken(token)} and ${liveLink}`.execute(db);
   return rows[0] ?? null;
 }
@@ -92,6 +101,13 @@ async function fillingOf(db: Database, id: string) {
   return query === null ? null : matchingFiles(db, visitor, query);
 }
 
+/** Returns the presets of a link that still exist and that its creator still has; null if it has none. */
+async function presetsOf(db: Database, { presets, created_by_user_ref: creatorRef }: LiveLink) {
+  if (presets === null) return null;
+  const creator = await callerOf(db, creatorRef);
+  return creator === null ? [] : findPresets(db, creator, presets);
+}
+
 /** Returns the visitor with this token; 404 for an invalid link, 401 if the password is still required. */
 export async function visitLink(
   deps: Pick<Deps, 'db' | 'secretKey'>,
@@ -111,6 +127,7 @@ export async function visitLink(
       allowDownload: link.allow_download,
       watermark: link.watermark,
       version: link.version,
+      presets: await presetsOf(deps.db, link),
     },
   };
 }

@@ -1051,6 +1051,7 @@ interface ShareLinksTable {
   view_count: Generated<number>;
   download_count: Generated<number>;
   version: number | null;
+  presets: string[] | null;
 }
 
 interface ShownMembersTable {

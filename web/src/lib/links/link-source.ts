@@ -36,7 +36,9 @@ export function linkSource(
     media: ({ id }, signal) => client.call('getLinkMedia', { params: { token, id }, signal }),
     variant: (item, key) => variantAddress(token, item.id, key),
     original: (item) =>
-      view.allow_download && !view.watermarked ? originalAddress(token, item.id) : undefined,
+      view.allow_download && !view.watermarked && view.presets === undefined
+        ? originalAddress(token, item.id)
+        : undefined,
     download: (item) => {
       const asset = find(item.id);
       return asset === undefined ? undefined : downloadAddress(token, view, asset);

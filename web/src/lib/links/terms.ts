@@ -14,6 +14,8 @@ export interface LinkDraft {
   readonly downloads: boolean;
   /** The number of the version that a link to a file shows; empty for the current one. */
   readonly version: string;
+  /** The keys of the forms in which visitors download files; empty for the originals. */
+  presets: string[];
 }
 
 /** Returns the initial form for a new link, or for changing one. */
@@ -28,6 +30,7 @@ export function draftOf(link: ShareLink | undefined): LinkDraft {
     watermark: '',
     downloads: link?.allow_download ?? false,
     version: String(link?.version ?? ''),
+    presets: [...(link?.presets ?? [])],
   };
 }
 
@@ -60,7 +63,13 @@ export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
     allow_download: draft.downloads,
     watermark: watermarkOf(draft) ?? null,
     ...(draft.version === '' ? {} : { version: Number(draft.version) }),
+    ...(draft.presets.length === 0 ? {} : { presets: [...draft.presets] }),
   };
+}
+
+function presetsOf(before: readonly string[], after: readonly string[]): ShareLinkUpdate {
+  if (before.length === after.length && before.every((key) => after.includes(key))) return {};
+  return after.length === 0 ? { clear_presets: true } : { presets: [...after] };
 }
 
 /** Returns the changes of a link from a valid form. */
@@ -81,5 +90,6 @@ export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLin
       : draft.version === ''
         ? { clear_version: true }
         : { version: Number(draft.version) }),
+    ...presetsOf(link.presets ?? [], draft.presets),
   };
 }

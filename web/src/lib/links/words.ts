@@ -8,12 +8,16 @@ export function termsOf(link: ShareLink, now: number): string {
   return [
     link.expires_at === null ? 'No end date' : `${ended ? 'Ended' : 'Until'} ${shortDayOf(link.expires_at)}`,
     link.has_password ? 'Password' : undefined,
-    link.allow_download ? 'Downloads' : undefined,
+    link.allow_download ? downloadsOf(link) : undefined,
     link.watermark === null ? undefined : `Watermark “${link.watermark}”`,
     link.version === undefined ? undefined : `Version ${link.version}`,
   ]
     .filter((term) => term !== undefined)
     .join(' · ');
+}
+
+function downloadsOf({ presets }: ShareLink): string {
+  return presets === undefined ? 'Downloads' : `Downloads as ${presets.join(', ')}`;
 }
 
 const counted = (count: number, singular: string, plural: string) =>
