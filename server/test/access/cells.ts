@@ -225,10 +225,14 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
 }
 
 /** Collections of every visibility, live, expired and deleted, with these posts; each begins with a different one. */
-function everyCollection(posts: readonly PostCell[]): CollectionCell[] {
+/** How many files are in each collection, of all in turn. */
+const FILES_IN_COLLECTION = 12;
+
+function everyCollection(posts: readonly PostCell[], assets: readonly AssetCell[]): CollectionCell[] {
   const cells: CollectionCell[] = [];
   const add = (changes: Partial<CollectionCell>) => {
     const turn = (cells.length * 17) % posts.length;
+    const from = (cells.length * FILES_IN_COLLECTION) % assets.length;
     const turned = [...posts.slice(turn), ...posts.slice(0, turn)];
     cells.push({
       id: randomUUID(),
@@ -237,6 +241,7 @@ function everyCollection(posts: readonly PostCell[]): CollectionCell[] {
       expired: false,
       owner: 'author',
       posts: turned,
+      files: [...assets.slice(from), ...assets].slice(0, FILES_IN_COLLECTION),
       cover: cells.length % 2 === 0 ? null : (turned[(cells.length * 5) % turned.length] ?? null),
       deletedBy: null,
       ...changes,
@@ -283,6 +288,8 @@ export function makeCells(): Cells {
   assets.push(...elsewhere, plain, ...extra.assets, ...following.assets, ...sharedAssets());
   posts.push(...extra.posts, ...following.posts);
 
+  // A prime distance meets every state sooner or later.
+  const placed = assets.filter((_, index) => index % 7 === 0);
   const sampled = posts.filter(({ tag }) => tag === 'sample');
   const inTeams = sampled.filter(
     // Every second collection is deleted.
@@ -294,5 +301,5 @@ export function makeCells(): Cells {
       (visibility === 'private' && !(draft && deleted)) || (visibility === 'public' && draft && !deleted)
     );
   });
-  return { assets, posts, collections: everyCollection([...extra.posts, ...inTeams]), sample };
+  return { assets, posts, collections: everyCollection([...extra.posts, ...inTeams], placed), sample };
 }

@@ -80,6 +80,8 @@ export interface CollectionCell {
   owner: Person;
   /** In their order. */
   posts: readonly PostCell[];
+  /** Files placed in it, one before each of the first posts. */
+  files: readonly AssetCell[];
   /** The chosen cover. */
   cover: PostCell | null;
   unshared?: true;
@@ -174,13 +176,30 @@ function pictureOf(who: CallerKind, post: PostCell): AssetCell | null {
   return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
 }
 
+type ItemCell =
+  | { readonly post: PostCell; readonly file: undefined }
+  | { readonly post: undefined; readonly file: AssetCell };
+
+/** COLLECTION-5, COLLECTION-21: the posts and files that a collection shows a caller who opens it, in order. */
+export function shownItems(who: CallerKind, { posts, files }: CollectionCell): ItemCell[] {
+  return posts.flatMap((post, place): ItemCell[] => {
+    const file = files[place];
+    return [
+      ...(file !== undefined && answerOf(who, file) === 'shown' ? [{ post: undefined, file }] : []),
+      ...(isInFeed(who, post) ? [{ post, file: undefined }] : []),
+    ];
+  });
+}
+
 /** What a collection shows a caller who opens it. */
 export function dueCollection(who: CallerKind, collection: CollectionCell, switches: Switches): string {
-  const { id, visibility, owner, posts, cover } = collection;
-  const shown = posts.filter((post) => isInFeed(who, post));
-  const chosen = shown.filter((post) => post.id === cover?.id);
-  const rest = shown.filter((post) => post.id !== cover?.id);
-  const pictures = [...chosen, ...rest].flatMap((post) => pictureOf(who, post) ?? []).slice(0, 4);
+  const { id, visibility, owner, cover } = collection;
+  const shown = shownItems(who, collection);
+  const chosen = shown.flatMap(({ post }) => (post !== undefined && post.id === cover?.id ? [post] : []));
+  const rest = shown.filter(({ post }) => post === undefined || post.id !== cover?.id);
+  const pictures = [...chosen.map((post) => ({ post, file: undefined })), ...rest]
+    .flatMap(({ post, file }) => file ?? (post === undefined ? [] : (pictureOf(who, post) ?? [])))
+    .slice(0, 4);
   return [
     `collection ${id} ${visibility}`,
     isDisclosed(who, owner) ? `owner ${nameOf(who, owner)}` : 'no owner',

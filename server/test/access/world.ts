@@ -367,11 +367,20 @@ async function insertCollections(world: Inserting, cells: readonly CollectionCel
       added_by: world.refOf('author'),
     })),
   );
+  const files = cells.flatMap((cell) =>
+    cell.files.map((asset, index) => ({
+      collection_id: cell.id,
+      asset_id: asset.id,
+      position: index * 1000 + 500,
+      added_by: world.refOf('author'),
+    })),
+  );
   const shared = cells.filter(({ unshared }) => unshared !== true);
   const shares = shared.map(({ id }) => ({ collection_id: id, user_ref: world.refOf('sharee') }));
   const { db } = world.library.deps;
   await inChunks(rows, (chunk) => db.insertInto('collections').values(chunk).execute());
   await inChunks(places, (chunk) => db.insertInto('collection_posts').values(chunk).execute());
+  await inChunks(files, (chunk) => db.insertInto('collection_assets').values(chunk).execute());
   await inChunks(shares, (chunk) => db.insertInto('collection_shares').values(chunk).execute());
 }
 

@@ -1,6 +1,7 @@
 import { must } from '../cells.ts';
 import {
   type CollectionCell,
+  dueAsset,
   dueCollection,
   dueInFeed,
   editsCollection,
@@ -9,9 +10,17 @@ import {
   readsCollection,
   readsPost,
   type Switches,
+  shownItems,
 } from '../due.ts';
 import type { CallerKind } from '../matrix.ts';
-import { lookOfCollection, lookOfPost, type SeenCollection, type SeenPost } from '../responses.ts';
+import {
+  lookOfAsset,
+  lookOfCollection,
+  lookOfPost,
+  type SeenAsset,
+  type SeenCollection,
+  type SeenPost,
+} from '../responses.ts';
 import {
   accountDoor,
   changing,
@@ -29,6 +38,8 @@ import type { Caller } from '../world.ts';
 import { lookAtFeed } from './feeds.ts';
 
 /** Collections in lists and single ones, with their posts, counts and covers. */
+
+type SeenItem = { kind: 'post'; post: SeenPost } | { kind: 'asset'; asset: SeenAsset };
 
 /** The list: its collections, their counts and their pictures. */
 export async function lookAtCollections(matrix: Matrix, caller: Caller, switches: Switches) {
@@ -78,17 +89,17 @@ export async function lookAtCollection(
     (items ?? []).map(lookOfPost).join('\n\n'),
     looks.join('\n\n'),
   );
-  const all = await everyItem<{ post: SeenPost }>(
-    matrix.ledger,
-    caller,
-    `/collections/${cell.id}/items`,
-    '',
-    switches,
-  );
+  const all = await everyItem<SeenItem>(matrix.ledger, caller, `/collections/${cell.id}/items`, '', switches);
   matrix.ledger.hold(
     () => `${label()}: items`,
-    (all ?? []).map(({ post }) => lookOfPost(post)).join('\n\n'),
-    looks.join('\n\n'),
+    (all ?? [])
+      .map((item) => (item.kind === 'post' ? lookOfPost(item.post) : lookOfAsset(item.asset)))
+      .join('\n\n'),
+    shownItems(who, cell)
+      .map(({ post, file }) =>
+        post === undefined ? dueAsset(who, file, switches) : dueInFeed(who, post, switches),
+      )
+      .join('\n\n'),
   );
 }
 

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { LinkView } from '@vitrine/contract/link-visits';
-import type { AssetCell, CollectionCell, PostCell } from '../due.ts';
+import { type AssetCell, answerOf, type CollectionCell, type PostCell } from '../due.ts';
 import { labelOfAsset, labelOfCollection, labelOfPost, together } from '../send-requests.ts';
 import { asksAll, type Matrix } from '../setting.ts';
 
@@ -16,13 +16,23 @@ type Cell = {
 const tokenOf = (id: string, kind: string) =>
   createHash('sha256').update(`${kind} ${id}`).digest('hex').slice(0, 32);
 
+const stands = (asset: AssetCell) =>
+  !asset.deleted && asset.status === 'active' && asset.processing !== 'failed' && !asset.mature;
+
 /** LINK-7: members of the post's author or team that follow their posts or are public, and are not mature. */
 function passesOn({ world }: Matrix, post: PostCell, asset: AssetCell): boolean {
   const owner = world.refs[asset.owner];
   const ofAuthor = owner !== null && owner === world.refs[post.author];
   const ofTeam = post.team !== 'none' && post.team === asset.team;
-  const stands = !asset.deleted && asset.status === 'active' && asset.processing !== 'failed';
-  return stands && !asset.mature && ['posts', 'public'].includes(asset.sensitivity) && (ofAuthor || ofTeam);
+  return stands(asset) && ['posts', 'public'].includes(asset.sensitivity) && (ofAuthor || ofTeam);
+}
+
+/** LINK-22: files that everyone sees, and those of the owner of the collection that follow posts. */
+function isPlacedFor({ world }: Matrix, collection: CollectionCell, asset: AssetCell): boolean {
+  const owner = world.refs[collection.owner];
+  const isOwn = owner !== null && owner === world.refs[asset.owner];
+  const isOpen = answerOf('anonymous', asset) === 'shown';
+  return stands(asset) && (isOpen || (isOwn && ['posts', 'public'].includes(asset.sensitivity)));
 }
 
 const published = ({ deleted, draft }: PostCell) => !deleted && !draft;
@@ -50,7 +60,11 @@ function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
     const own = owner !== null && owner === matrix.world.refs[post.author];
     return published(post) && (post.visibility === 'public' || own);
   });
-  const due = collection.deleted || collection.expired ? null : throughPosts(matrix, posts);
+  const files = collection.files
+    .filter((asset) => isPlacedFor(matrix, collection, asset))
+    .map(({ id }) => id);
+  const isOpen = !collection.deleted && !collection.expired;
+  const due = isOpen ? [...throughPosts(matrix, posts), ...files] : null;
   return { column: 'collection_id', id: collection.id, label: labelOfCollection(collection), due };
 }
 
