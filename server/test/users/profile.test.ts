@@ -181,7 +181,7 @@ describe('PATCH /users/{ref}', () => {
   });
 });
 
-// IDENTITY-7, USER-4
+// IDENTITY-7, USER-4, ASSET-41
 test('an avatar is an own public picture and can be removed', async () => {
   await setColumns(mara, blank);
   const { id } = await upload(mara, await jpeg(60, 40));
@@ -191,6 +191,13 @@ test('an avatar is an own public picture and can be removed', async () => {
   expect(shown.avatar_url).toBe(avatar_url);
   expect((await profileOf(ines, mara)).avatar_url).toBe(avatar_url);
   expect(await mara.ok('getAccountProfile')).toMatchObject({ avatar_asset_id: id, avatar_url });
+  const listed = async (query: { owner_ref?: number }) => {
+    const { items } = await ines.ok('listAssets', { query });
+    const { total } = await ines.ok('countAssets', { query });
+    return [items.some((asset) => asset.id === id), total === items.length];
+  };
+  expect(await listed({})).toEqual([false, true]);
+  expect(await listed({ owner_ref: mara.ref })).toEqual([true, true]);
   await library.setPublicMode(true);
   expect((await profileOf(library.anonymous(), mara)).avatar_url).toBe(avatar_url);
   const bytes = await fetch(library.address + avatar_url);

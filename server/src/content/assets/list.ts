@@ -22,6 +22,7 @@ import { cutPage, DEFAULT_LIMIT, rowsOfPage } from '../../platform/http/page.ts'
 import { findFilters } from '../fields/values/filter.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { orderOf } from './order.ts';
+import { withoutProfilePictures } from './profile-pictures.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
 
 /** The filters of the query. */
@@ -96,7 +97,8 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const { after, by: order, cursorOf, readsColumn } = orderOf(query.sort, query.cursor);
   const narrowed = await narrowing(db, caller, query);
   const isOfShown = narrowed.length > 0 || readsColumn;
-  const rule = ruleOf(caller, query, isOfShown);
+  const others = withoutProfilePictures(query);
+  const rule = sql<boolean>`${sql.join([ruleOf(caller, query, isOfShown), ...others], sql` and `)}`;
   const parts = isOfShown || query.include_deleted === true ? null : readableParts(caller);
   // The best plan depends on the values of the filters, not on those of the other parameters.
   const most = narrowed.length > 0 ? sql<number>`${limit + 1}` : sql.lit(rowsOfPage(limit));
@@ -113,7 +115,11 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
 
 /** Counts what the list shows with these filters, without placeholders (ASSET-35). */
 export const count = handle(countAssets, async ({ db }, { caller, query }) => {
-  const conditions = [shownAssets(caller), ...(await narrowing(db, caller, query))];
+  const conditions = [
+    shownAssets(caller),
+    ...withoutProfilePictures(query),
+    ...(await narrowing(db, caller, query)),
+  ];
   const { rows } = await sql<{ total: number }>`
     select count(*) as total from (
       select from assets a where ${sql.join(conditions, sql` and `)} limit ${sql.lit(mostCounted + 1)}) counted`.execute(

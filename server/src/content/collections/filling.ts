@@ -7,6 +7,7 @@ import { readablePosts } from '../../access/posts.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
+import { withoutProfilePictures } from '../assets/profile-pictures.ts';
 import { findFilters } from '../fields/values/filter.ts';
 import { matchingRows } from '../search-index/matching.ts';
 
@@ -24,7 +25,7 @@ async function conditionsOf(
   query: AssetSelection,
 ): Promise<RawBuilder<boolean>[]> {
   const { asset_type, team_id, owner_ref, status, state_id, sensitivity } = query;
-  const conditions: RawBuilder<boolean>[] = [];
+  const conditions: RawBuilder<boolean>[] = withoutProfilePictures(query);
   if (asset_type !== undefined) conditions.push(sql`a.asset_type = ${asset_type}`);
   if (team_id !== undefined) conditions.push(sql`a.team_id = ${team_id}`);
   if (owner_ref !== undefined) conditions.push(sql`a.owner_user_ref = ${owner_ref}`);

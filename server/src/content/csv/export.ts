@@ -8,6 +8,7 @@ import { appliesToAsset, disclosedReference, readableFields } from '../../access
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { narrowing } from '../assets/list.ts';
+import { withoutProfilePictures } from '../assets/profile-pictures.ts';
 import { rulesOf } from '../fields/types/registry.ts';
 import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
 import { columnName, type FieldColumn, fixedColumns, readColumns } from './columns.ts';
@@ -19,7 +20,11 @@ const UUID_BYTES = 16;
 
 /** Returns the ids of all rows, 16 bytes each, so that a million of them need little memory. */
 async function selectIds(db: Database, caller: SignedIn, { ids, bom: _, ...query }: Query): Promise<Buffer> {
-  const conditions = [shownAssets(caller), ...(await narrowing(db, caller, query))];
+  const conditions = [
+    shownAssets(caller),
+    ...(ids === undefined ? withoutProfilePictures(query) : []),
+    ...(await narrowing(db, caller, query)),
+  ];
   if (ids !== undefined) conditions.push(sql`a.id = any(${ids}::uuid[])`);
   const order =
     ids !== undefined

@@ -1,0 +1,12 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/**
+ * Leaves out pictures of profiles that are in no post, unless a list is of one owner (ASSET-41): hundreds of faces would
+ * hide the works of a library.
+ */
+export function withoutProfilePictures({ owner_ref }: { owner_ref?: number }): RawBuilder<boolean>[] {
+  if (owner_ref !== undefined) return [];
+  return [
+    sql`not (a.exposure = 'none' and exists (select from users faces where faces.avatar_asset_id = a.id))`,
+  ];
+}
