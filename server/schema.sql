@@ -115,31 +115,39 @@ AS $function$
 begin
   if tg_op = 'INSERT' then
     with changed as (
-      select post_id, parent_id, count(*) as n from new_rows where deleted_at is null group by post_id, parent_id
+      select post_id, parent_id, count(*) as n, count(*) filter (where annotated_asset_id is null) as plain
+      from new_rows where deleted_at is null group by post_id, parent_id
     ), counted as (
       update posts p set comment_count = comment_count + c.n
-      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+      from (select post_id, sum(plain)::bigint as n from changed group by post_id having sum(plain) > 0) c
+      where p.id = c.post_id
     )
     update comments r set reply_count = reply_count + c.n
     from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   elsif tg_op = 'DELETE' then
     with changed as (
-      select post_id, parent_id, count(*) as n from old_rows where deleted_at is null group by post_id, parent_id
+      select post_id, parent_id, count(*) as n, count(*) filter (where annotated_asset_id is null) as plain
+      from old_rows where deleted_at is null group by post_id, parent_id
     ), counted as (
       update posts p set comment_count = comment_count - c.n
-      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+      from (select post_id, sum(plain)::bigint as n from changed group by post_id having sum(plain) > 0) c
+      where p.id = c.post_id
     )
     update comments r set reply_count = reply_count - c.n
     from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
   else
-    with changed as (
-      select n.post_id, n.parent_id,
-        sum((n.deleted_at is null)::integer - (o.deleted_at is null)::integer)::bigint as n
+    with altered as (
+      select n.post_id, n.parent_id, n.annotated_asset_id is null as plain,
+        (n.deleted_at is null)::integer - (o.deleted_at is null)::integer as n
       from new_rows n join old_rows o on o.id = n.id
-      where (n.deleted_at is null) <> (o.deleted_at is null) group by n.post_id, n.parent_id
+      where (n.deleted_at is null) <> (o.deleted_at is null)
+    ), changed as (
+      select post_id, parent_id, sum(n)::bigint as n, coalesce(sum(n) filter (where plain), 0)::bigint as plain
+      from altered group by post_id, parent_id
     ), counted as (
       update posts p set comment_count = comment_count + c.n
-      from (select post_id, sum(n)::bigint as n from changed group by post_id) c where p.id = c.post_id
+      from (select post_id, sum(plain)::bigint as n from changed group by post_id having sum(plain) <> 0) c
+      where p.id = c.post_id
     )
     update comments r set reply_count = reply_count + c.n
     from (select parent_id, sum(n)::bigint as n from changed group by parent_id) c where r.id = c.parent_id;
@@ -389,6 +397,16 @@ AS $function$
       then case when processing_status = 'ready' then 'public' else 'org-only' end
     when sensitivity = 'org' or (sensitivity = 'posts' and exposure = 'org-only') then 'org-only'
   end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.place_reply()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.annotated_asset_id := (select annotated_asset_id from comments where id = new.parent_id);
+  return new;
+end
 $function$;
 
 CREATE OR REPLACE FUNCTION public.refresh_exposure(ids uuid[])
@@ -898,26 +916,28 @@ declare
   outgrown uuid[];
 begin
   if tg_op = 'INSERT' then
-    told := array(select distinct post_id from new_rows where deleted_at is null);
+    told := array(select distinct post_id from new_rows where deleted_at is null and annotated_asset_id is null);
     perform from post_documents where post_id = any(told) order by post_id for update;
     -- Adds the words of new comments, and writes the document anew with every hundredth: it keeps words of the newest
     -- 1,000 comments and of at most 99 more.
     outgrown := array(
       select p.id from posts p
-        join (select post_id, count(*) as n from new_rows where deleted_at is null group by post_id) c on c.post_id = p.id
+        join (select post_id, count(*) as n from new_rows where deleted_at is null and annotated_asset_id is null
+          group by post_id) c on c.post_id = p.id
       where p.comment_count / 100 <> (p.comment_count - c.n) / 100);
     update post_documents d set document = with_text(language, d.document, added.words)
     from (select post_id, string_agg(body, ' ') as words from new_rows
-      where deleted_at is null and post_id <> all(outgrown) group by post_id) added
+      where deleted_at is null and annotated_asset_id is null and post_id <> all(outgrown) group by post_id) added
     where d.post_id = added.post_id;
     if cardinality(outgrown) > 0 then
       perform write_post_documents(outgrown);
     end if;
   elsif tg_op = 'DELETE' then
-    perform write_post_documents(array(select distinct post_id from old_rows where deleted_at is null));
+    perform write_post_documents(array(select distinct post_id from old_rows
+      where deleted_at is null and annotated_asset_id is null));
   else
     perform write_post_documents(array(select distinct n.post_id from new_rows n join old_rows o on o.id = n.id
-      where n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null)));
+      where n.annotated_asset_id is null and (n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null))));
   end if;
   return null;
 end
@@ -999,7 +1019,8 @@ begin
       || search_vector(language, p.description, 'C')
       || search_vector(language, coalesce(case when p.comment_count > 0 then (
           select string_agg(c.body, ' ') from (
-            select c.body from comments c where c.post_id = p.id and c.deleted_at is null
+            select c.body from comments c
+            where c.post_id = p.id and c.deleted_at is null and c.annotated_asset_id is null
             order by c.created_at desc, c.id desc limit 1000) c) end, ''), 'D'),
     resembling_text(p.title || ' ' || array_to_string(p.tags, ' '))
   from posts p where p.id = any(ids) order by p.id
@@ -1154,6 +1175,16 @@ create table activitypub_reactions (
 );
 CREATE INDEX activitypub_reactions_post ON public.activitypub_reactions USING btree (post_id);
 CREATE INDEX activitypub_reactions_uri ON public.activitypub_reactions USING btree (uri);
+
+create table annotations (
+  comment_id uuid not null,
+  version integer not null,
+  anchor jsonb not null,
+  strokes jsonb,
+  constraint annotations_pkey PRIMARY KEY (comment_id),
+  constraint annotations_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint annotations_version_check CHECK ((version >= 1))
+);
 
 create table archive_files (
   archive_id uuid not null,
@@ -1598,23 +1629,36 @@ create table comments (
   remote_actor_ref bigint,
   relayed_for text,
   relayed_library text,
+  annotated_asset_id uuid,
+  resolved_at timestamp(3) with time zone,
+  resolved_by_user_ref bigint,
+  assignee_user_ref bigint,
   constraint comments_pkey PRIMARY KEY (id),
+  constraint comments_annotated_asset_id_fkey FOREIGN KEY (annotated_asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint comments_assignee_user_ref_fkey FOREIGN KEY (assignee_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
   constraint comments_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES comments(id) ON DELETE CASCADE,
   constraint comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint comments_remote_actor_ref_fkey FOREIGN KEY (remote_actor_ref) REFERENCES remote_actors(ref),
+  constraint comments_resolved_by_user_ref_fkey FOREIGN KEY (resolved_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
   constraint comments_check CHECK (((relayed_for IS NULL) = (relayed_library IS NULL))),
   constraint comments_relayed_for_check CHECK ((char_length(relayed_for) <= 500)),
   constraint comments_relayed_library_check CHECK ((char_length(relayed_library) <= 200))
 );
+CREATE INDEX comments_annotated ON public.comments USING btree (post_id, annotated_asset_id, created_at DESC, id DESC) INCLUDE (resolved_at) WHERE ((annotated_asset_id IS NOT NULL) AND (parent_id IS NULL) AND (deleted_at IS NULL));
+CREATE INDEX comments_assignee ON public.comments USING btree (assignee_user_ref) WHERE (assignee_user_ref IS NOT NULL);
 CREATE INDEX comments_author ON public.comments USING btree (author_user_ref);
 CREATE INDEX comments_by_remote_actor ON public.comments USING btree (remote_actor_ref) WHERE (remote_actor_ref IS NOT NULL);
+CREATE INDEX comments_of_asset ON public.comments USING btree (annotated_asset_id) WHERE (annotated_asset_id IS NOT NULL);
 CREATE INDEX comments_parent ON public.comments USING btree (parent_id, created_at DESC, id DESC) WHERE ((parent_id IS NOT NULL) AND (deleted_at IS NULL));
+CREATE INDEX comments_plain_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((annotated_asset_id IS NULL) AND (parent_id IS NULL) AND (deleted_at IS NULL));
 CREATE INDEX comments_post ON public.comments USING btree (post_id, created_at DESC, id DESC);
 CREATE INDEX comments_replies ON public.comments USING btree (parent_id) WHERE (parent_id IS NOT NULL);
+CREATE INDEX comments_resolver ON public.comments USING btree (resolved_by_user_ref) WHERE (resolved_by_user_ref IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (post_id, created_at DESC, id DESC) WHERE ((parent_id IS NULL) AND (deleted_at IS NULL));
 CREATE TRIGGER comments_counted_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
 CREATE TRIGGER comments_counted_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION count_comments();
+CREATE TRIGGER comments_reply BEFORE INSERT ON public.comments FOR EACH ROW WHEN ((new.parent_id IS NOT NULL)) EXECUTE FUNCTION place_reply();
 CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();

@@ -1,8 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { Anchor, Annotation } from './annotations.ts';
 import { Origin } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { Strokes } from './strokes.ts';
+import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
+import { VersionNumber } from './versions.ts';
 
 /** COMMENT-12. */
 export const CommentPreview = closed({
@@ -28,6 +31,12 @@ const record = {
   like_count: Count,
   liked: Type.Boolean(),
   reply_count: Count,
+  /** The place in a file that it is about; replies have none. */
+  annotation: Type.Optional(Annotation),
+  /** Absent while it is open. */
+  resolved_at: Type.Optional(Timestamp),
+  resolved_by: Type.Optional(PostAuthor),
+  assignee: Type.Optional(PostAuthor),
 };
 
 /** COMMENT-4: a comment or a reply. */
@@ -44,6 +53,18 @@ export const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
 const CommentBody = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
 const idParams = closed({ id: Uuid });
 
+/** ANNOTATION-7: conditions that a top-level comment must meet. */
+const filters = {
+  /** Annotations of this file. */
+  asset_id: Type.Optional(Uuid),
+  resolved: Type.Optional(Type.Boolean()),
+  /** Annotations, or the comments that are none. */
+  annotated: Type.Optional(Type.Boolean()),
+  author_ref: Type.Optional(Ref),
+  /** The account that it is assigned to. */
+  assignee: Type.Optional(Ref),
+};
+
 export const listComments = operation({
   id: 'listComments',
   method: 'GET',
@@ -51,11 +72,11 @@ export const listComments = operation({
   tag: 'Comments',
   summary: 'List the comments of a post',
   description:
-    'Lists top-level comments, newest first, each with its first 20 replies, oldest first. Everyone who may read the post may read its comments.',
+    'Lists top-level comments, newest first, each with its first 20 replies, oldest first. Everyone who may read the post may read its comments, except annotations of files that are withheld from them.',
   door: 'public',
   scope: 'read',
   params: idParams,
-  query: closed(pageQuery),
+  query: closed({ ...pageQuery, ...filters }),
   replica: true,
   responses: { 200: page(CommentRoot) },
   errors: ['not-found'],
@@ -93,6 +114,91 @@ export const createComment = operation({
   seenBy: 'caller',
   responses: { 201: Comment },
   errors: ['comment-not-found', 'comments-disabled', 'draft-without-comments', 'not-found'],
+});
+
+/** ANNOTATION-1: allowed even if `comments_enabled` is false. */
+export const createAnnotation = operation({
+  id: 'createAnnotation',
+  method: 'POST',
+  path: '/posts/{id}/annotations',
+  tag: 'Comments',
+  summary: 'Annotate a file of a post',
+  description:
+    'Creates a comment about a place in a file of the post, by default in its current version, with a body, a drawing or both. Works for drafts and for posts with comments disabled. A file that is not in the post or withheld from the caller returns 404.',
+  door: { holds: 'posts.comment' },
+  scope: 'comments.write',
+  params: idParams,
+  example: {
+    asset_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30',
+    anchor: { kind: 'region', x: 0.25, y: 0.4, w: 0.1, h: 0.1 },
+    body: 'The horizon tilts here.',
+  },
+  body: closed({
+    asset_id: Uuid,
+    version: Type.Optional(nullable(VersionNumber)),
+    anchor: Anchor,
+    body: Type.Optional(nullable(CommentBody)),
+    strokes: Type.Optional(nullable(Strokes)),
+  }),
+  seenBy: 'caller',
+  responses: { 201: Comment },
+  errors: [
+    'anchor-after-end',
+    'anchor-incomplete',
+    'anchor-outside-picture',
+    'anchor-reversed',
+    'anchor-without-page',
+    'annotated-file-not-found',
+    'annotation-empty',
+    'drawing-too-large',
+    'not-found',
+    'pressure-out-of-range',
+    'version-not-found',
+  ],
+});
+
+const resolution = {
+  path: '/comments/{id}/resolve',
+  tag: 'Comments',
+  door: 'signedIn',
+  scope: 'comments.write',
+  params: idParams,
+  responses: { 200: Comment },
+  errors: ['comment-is-reply', 'comment-not-yours', 'not-found'],
+} as const;
+
+export const resolveComment = operation({
+  ...resolution,
+  id: 'resolveComment',
+  method: 'POST',
+  summary: 'Resolve a comment',
+  description:
+    'For the author of the comment, the author of the post, the assignee and `posts.admin`. Idempotent. A reply returns 409.',
+});
+
+export const reopenComment = operation({
+  ...resolution,
+  id: 'reopenComment',
+  method: 'DELETE',
+  summary: 'Reopen a resolved comment',
+  description: 'For those who may resolve it. Idempotent.',
+});
+
+export const assignComment = operation({
+  id: 'assignComment',
+  method: 'PUT',
+  path: '/comments/{id}/assignee',
+  tag: 'Comments',
+  summary: 'Assign a comment',
+  description:
+    'For those who may resolve it; null assigns it to nobody. Returns 404 for accounts that may not read the comment.',
+  door: 'signedIn',
+  scope: 'comments.write',
+  params: idParams,
+  example: { user_ref: 12 },
+  body: closed({ user_ref: nullable(Ref) }),
+  responses: { 200: Comment },
+  errors: ['comment-is-reply', 'comment-not-yours', 'not-found', 'user-not-found'],
 });
 
 export const updateComment = operation({

@@ -1,4 +1,5 @@
 import * as activitypub from './activitypub.ts';
+import * as annotations from './annotations.ts';
 import * as appearance from './appearance.ts';
 import * as archives from './archives.ts';
 import * as assetBytes from './asset-bytes.ts';
@@ -65,6 +66,7 @@ export const basePath = '/api/v1';
 /** The modules of the contract. Each operation that one of them exports is part of the interface. */
 export const modules = [
   activitypub,
+  annotations,
   appearance,
   assetBytes,
   assetCsv,

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { AnnotationCount } from './annotations.ts';
 import { ShownAsset } from './assets.ts';
 import { CommentPreview, LikeState } from './comments.ts';
 import { Origin, OriginFilter } from './federation.ts';
@@ -60,6 +61,8 @@ export const Post = closed({
   liked: Type.Boolean(),
   comment_count: Count,
   comments_preview: Type.Optional(Type.Array(CommentPreview)),
+  /** Of each file with annotations, on `GET /posts/{id}` only (ANNOTATION-6). */
+  annotation_counts: Type.Optional(Type.Array(AnnotationCount)),
   tags: Type.Array(Type.String()),
   members: Type.Array(PostMember),
   team_id: Type.Optional(Uuid),

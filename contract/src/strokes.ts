@@ -46,10 +46,7 @@ function strokeWith<C extends TSchema>(coordinate: C) {
 export const Stroke = strokeWith(Type.Number({ minimum: 0, maximum: 1 }));
 export type Stroke = Static<typeof Stroke>;
 
-/**
- * The drawing of an annotation.
- * @public
- */
+/** The drawing of an annotation. */
 export const Strokes = Type.Array(Stroke, { minItems: 1, maxItems: mostStrokes });
 
 /** A stroke on a whiteboard, in fractions of it; it may be slightly beyond the edges. */

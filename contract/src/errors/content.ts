@@ -2,6 +2,21 @@ import type { ErrorDefinitions } from './definition.ts';
 
 /** Errors of posts, assets, collections, uploads, searches, links and requests. */
 export const contentErrors = {
+  'anchor-after-end': { status: 422, text: 'the file ends at {max} s', property: 'anchor' },
+  'anchor-incomplete': {
+    status: 422,
+    text: 'anchor: x and y are set together, and so are w and h, which need x and y',
+    property: 'anchor',
+  },
+  'anchor-outside-picture': { status: 422, text: 'anchor: it leaves the picture', property: 'anchor' },
+  'anchor-reversed': { status: 422, text: 'anchor: end is before start', property: 'anchor' },
+  'anchor-without-page': { status: 422, text: 'anchor: the last page is {max}', property: 'anchor' },
+  'annotated-file-not-found': {
+    status: 404,
+    text: 'the post has no such file',
+    property: 'asset_id',
+  },
+  'annotation-empty': { status: 422, text: 'an annotation needs a body or strokes', property: 'body' },
   'archive-of-one': { status: 400, text: 'send exactly one of ids, query, collection_id and post_id' },
   'archive-too-large': { status: 413, text: 'an archive holds at most {max} files' },
   'asset-of-upload-deleted': { status: 409, text: 'the asset of this upload has been deleted' },
@@ -14,6 +29,7 @@ export const contentErrors = {
   'capability-unknown': { status: 400, text: 'unknown capability {value}', property: 'capability' },
   'collection-full': { status: 409, text: 'a collection holds at most {max} items' },
   'collection-smart': { status: 409, text: 'a smart collection is filled by its query' },
+  'comment-is-reply': { status: 409, text: 'that comment is a reply' },
   'comment-not-found': { status: 404, text: 'comment not found' },
   'comment-not-yours': { status: 403, text: 'that comment belongs to someone else' },
   // HTTP-1 binds this text.

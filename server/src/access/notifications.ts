@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
+import { readableComments } from './annotations.ts';
 import { shownAssets } from './assets.ts';
 import type { SignedIn } from './caller.ts';
 import { readableCollections } from './collections.ts';
-import { liveComment } from './comments.ts';
 import { disclosedIdentity } from './identities.ts';
 import { readablePosts } from './posts.ts';
 import { decidableRequests } from './requests.ts';
@@ -43,7 +43,7 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'review_decided' then ${readableReviews(caller)}
     when 'review_due' then ${readableReviews(caller)}
     when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
-    else ${readablePosts(caller)} and (n.comment_id is null or ${liveComment}) end) is true)`;
+    else case when n.comment_id is null then ${readablePosts(caller)} else ${readableComments(caller)} end end) is true)`;
 }
 
 /** The title of the requested thing, if the caller may see it; a thing in the trash has none here. */

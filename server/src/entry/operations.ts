@@ -1,4 +1,6 @@
 import type { OperationId } from '@vitrine/contract/operations';
+import * as annotationsCreate from '../content/annotations/create.ts';
+import * as annotationsResolve from '../content/annotations/resolve.ts';
 import * as archivesCreate from '../content/archives/create.ts';
 import * as archivesDownload from '../content/archives/download.ts';
 import * as assetsBytes from '../content/assets/bytes.ts';
@@ -158,6 +160,8 @@ import * as usersStatus from '../people/users/status.ts';
 
 /** The modules with handlers: what `handle` or `handleForm` returned and they export is mounted. */
 const modules = [
+  annotationsCreate,
+  annotationsResolve,
   assetsBytes,
   assetsDelete,
   assetsEdit,

@@ -297,7 +297,8 @@ describe('scopes at every operation', () => {
       putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
       setAssetPoster setAssetState undoBatch updateAsset`,
       'comments.write': `
-      createComment decideReview deleteComment likeComment unlikeComment updateComment`,
+      assignComment createAnnotation createComment decideReview deleteComment likeComment reopenComment resolveComment
+      unlikeComment updateComment`,
       'fields.admin': `
       addFieldTerms archiveField cancelBackfill createField decidePeerField mergeFieldTerms
       mergeTags putField removeDefaultOverride renameTag resetPeerField retryExtraction

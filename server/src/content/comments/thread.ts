@@ -1,9 +1,9 @@
 import { type Comment, listComments, listReplies } from '@vitrine/contract/comments';
-import { sql } from 'kysely';
+import type { QueryOf } from '@vitrine/contract/operation';
+import { type RawBuilder, sql } from 'kysely';
+import { checkDiscussed, commentsReadIn, readableComments } from '../../access/annotations.ts';
 import type { Caller } from '../../access/caller.ts';
-import { liveComment } from '../../access/comments.ts';
-import { readablePosts } from '../../access/posts.ts';
-import { checkReadable, isReadable } from '../../access/readable-posts.ts';
+import { disclosedIdentity } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
@@ -25,8 +25,8 @@ async function firstReplies(
   const { rows } = await sql<CommentRow & { root_id: string }>`
     select root_id, r.* from unnest(${[...roots]}::uuid[]) root_id, lateral (
       select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
-      where c.parent_id = root_id and ${liveComment} order by c.created_at, c.id limit ${REPLIES_SHOWN}) r
-    where ${isReadable(caller, postId)}
+      where c.parent_id = root_id and ${commentsReadIn(caller, postId)}
+      order by c.created_at, c.id limit ${REPLIES_SHOWN}) r
     order by r.created_at, r.id`.execute(db);
   const replies = new Map<string, Comment[]>();
   for (const { root_id, ...row } of rows) {
@@ -40,28 +40,45 @@ async function pageOf(
   db: Database,
   caller: Caller,
   postId: string,
-  which: ReturnType<typeof sql<boolean>>,
+  which: RawBuilder<boolean>,
   query: PageQuery,
 ): Promise<{ rows: CommentRow[]; next: string | null }> {
   const page = newestFirst(query, 'c.created_at', 'c.id');
   const { rows } = await sql<CommentRow>`
     select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
-    where ${which} and ${liveComment} and ${isReadable(caller, postId)} and ${page.after} ${page.order}`.execute(
-    db,
-  );
+    where ${which} and ${commentsReadIn(caller, postId)} and ${page.after} ${page.order}`.execute(db);
   return page.cut(rows, keyOf);
+}
+
+/** ANNOTATION-7: the conditions of a list on roots `c` with their authors `users cu`. */
+function filtersOf(caller: Caller, query: QueryOf<typeof listComments>): RawBuilder<boolean> {
+  const { asset_id, resolved, annotated, author_ref, assignee } = query;
+  const file = asset_id === undefined ? sql`` : sql` and c.annotated_asset_id = ${asset_id}`;
+  const state = resolved === undefined ? sql`` : sql` and (c.resolved_at is not null) = ${resolved}`;
+  const kind =
+    annotated === undefined
+      ? sql``
+      : annotated
+        ? sql` and c.annotated_asset_id is not null`
+        : sql` and c.annotated_asset_id is null`;
+  // No filter tells who wrote what if the list does not.
+  const author =
+    author_ref === undefined
+      ? sql``
+      : sql` and c.author_user_ref = ${author_ref} and ${disclosedIdentity(caller, 'cu')}`;
+  const assigned =
+    assignee === undefined
+      ? sql``
+      : sql` and c.assignee_user_ref = ${assignee} and exists (
+          select from users au where au.ref = c.assignee_user_ref and ${disclosedIdentity(caller, 'au')})`;
+  return sql`c.parent_id is null${file}${state}${kind}${author}${assigned}`;
 }
 
 /** COMMENT-1: returns the comments of a post: roots newest first, with their first replies. */
 export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
-  await checkReadable(db, caller, params.id);
-  const { rows, next } = await pageOf(
-    db,
-    caller,
-    params.id,
-    sql`c.post_id = ${params.id} and c.parent_id is null`,
-    query,
-  );
+  await checkDiscussed(db, caller, params.id);
+  const which = sql<boolean>`c.post_id = ${params.id} and ${filtersOf(caller, query)}`;
+  const { rows, next } = await pageOf(db, caller, params.id, which, query);
   const replies = await firstReplies(
     db,
     caller,
@@ -75,7 +92,7 @@ export const thread = handle(listComments, async ({ db }, { caller, params, quer
 export const replies = handle(listReplies, async ({ db }, { caller, params, query }) => {
   const { rows: roots } = await sql<{ post_id: string }>`
     select c.post_id from comments c join posts p on p.id = c.post_id
-    where c.id = ${params.id} and ${liveComment} and ${readablePosts(caller)}`.execute(db);
+    where c.id = ${params.id} and ${readableComments(caller)}`.execute(db);
   const [root] = roots;
   if (root === undefined) throw notFound();
   const { rows, next } = await pageOf(db, caller, root.post_id, sql`c.parent_id = ${params.id}`, query);

@@ -8,6 +8,7 @@ import type { Rung } from '../../media/ladder.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { annotationCounts } from '../annotations/counts.ts';
 import { writePosts } from './write-page.ts';
 
 /** Returns the id in a list if the caller may read the post, otherwise an empty list. */
@@ -36,7 +37,11 @@ export async function readChanged(
 /** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). Written from texts, as in the feed. */
 export const get = handle(getPost, async (deps, { caller, params }) => {
   const ids = await readableIds(deps.db, caller, params.id);
-  const [post] = await writePosts(deps, caller, ids, true);
+  const [[post], counts] = await Promise.all([
+    writePosts(deps, caller, ids, true),
+    annotationCounts(deps.db, caller, params.id),
+  ]);
   if (post === undefined) throw notFound();
-  return { status: 200, body: new JsonText<Post>(post) };
+  const text = `${post.slice(0, -1)},"annotation_counts":${JSON.stringify(counts)}}`;
+  return { status: 200, body: new JsonText<Post>(text) };
 });

@@ -3,12 +3,12 @@ import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post, PostMember } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
+import { plainComment } from '../../access/annotations.ts';
 import { liveAsset } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
-import { liveComment } from '../../access/comments.ts';
 import { identityJson, originJson } from '../../access/identities.ts';
 import { editablePosts } from '../../access/posts.ts';
-import type { Columns } from '../../platform/database/pool.ts';
+import { type Columns, timestampOfJson } from '../../platform/database/pool.ts';
 
 /** POST-33. */
 export const COMMENTS_SHOWN = 3;
@@ -84,7 +84,7 @@ export function postColumns(caller: Caller): RawBuilder<PostRow> {
         select json_agg(r) from (
           select c.id, c.body, c.created_at, ${identityJson(caller, 'cu')} as author, c.remote_display_name
           from comments c left join users cu on cu.ref = c.author_user_ref
-          where c.post_id = p.id and c.parent_id is null and ${liveComment}
+          where c.post_id = p.id and c.parent_id is null and ${plainComment}
           order by c.created_at desc, c.id desc limit ${COMMENTS_SHOWN}
         ) r) end as comments`;
 }
@@ -109,12 +109,11 @@ export function placeholder({
   return { asset_id, sort_order, restricted: true, ...name };
 }
 
-/** PostgreSQL writes times in JSON with `+00:00`; the API uses `Z`. */
 function showComment(row: PreviewRow): CommentPreview {
   return {
     id: row.id,
     body: row.body,
-    created_at: row.created_at.replace('+00:00', 'Z'),
+    created_at: timestampOfJson(row.created_at),
     ...(row.author === null ? {} : { author: row.author }),
     ...(row.remote_display_name === null ? {} : { remote_display_name: row.remote_display_name }),
   };

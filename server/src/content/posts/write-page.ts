@@ -1,8 +1,8 @@
 import type { Post } from '@vitrine/contract/posts';
 import { type RawBuilder, sql } from 'kysely';
+import { plainComment } from '../../access/annotations.ts';
 import { liveAsset, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
-import { liveComment } from '../../access/comments.ts';
 import { ownerName } from '../../access/identities.ts';
 import { showablePosts } from '../../access/posts.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -60,7 +60,7 @@ const postVersion: RawBuilder<string | null> = sql`case when p.origin_peer_id is
   concat_ws('.', p.xmin, coalesce(u.xmin::text, '-'), case when p.comment_count > 0 then (
     select bit_xor(hash_record_extended((c.id, c.row_version, cu.xmin::text), 0)) from (
       select c.id, c.author_user_ref, c.xmin::text as row_version from comments c
-      where c.post_id = p.id and c.parent_id is null and ${liveComment}
+      where c.post_id = p.id and c.parent_id is null and ${plainComment}
       order by c.created_at desc, c.id desc limit ${sql.lit(COMMENTS_SHOWN)}
     ) c left join users cu on cu.ref = c.author_user_ref) end) end`;
 

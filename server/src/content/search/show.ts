@@ -2,10 +2,10 @@ import { fieldTypes } from '@vitrine/contract/field-types';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
+import { plainComment } from '../../access/annotations.ts';
 import { hidesRestricted } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { readableCollections } from '../../access/collections.ts';
-import { liveComment } from '../../access/comments.ts';
 import { ofType } from '../../access/field-values.ts';
 import { disclosedIdentity, identityJson } from '../../access/identities.ts';
 import { readableFileName, searchedCollectionValues, searchedValues } from '../../access/search.ts';
@@ -57,7 +57,7 @@ async function readAsides(
   const parts: RawBuilder<unknown>[] = [];
   if (posts.length > 0) {
     parts.push(sql`select p.id, 'comment' as source, null as code, null as label, newest.body as text from posts p cross join lateral (
-      select c.body from comments c where c.post_id = p.id and ${liveComment}
+      select c.body from comments c where c.post_id = p.id and ${plainComment}
       order by c.created_at desc, c.id desc limit ${COMMENTS_READ}) newest
       where p.id = any(${posts}::uuid[]) and p.comment_count > 0`);
   }

@@ -1,6 +1,6 @@
 import { visibilities } from '@vitrine/contract/visibilities';
 import { type RawBuilder, sql } from 'kysely';
-import { liveComment } from '../../access/comments.ts';
+import { plainComment } from '../../access/annotations.ts';
 import {
   assetsGivenEncrypted,
   assetsGivenTo,
@@ -319,7 +319,7 @@ export async function commentObject(
       case when c.parent_id is not null then ${uriOf(install, peer, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
     from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref
       left join federation_peers pe on pe.id = ra.peer_id
-    where c.id = ${id} and ${liveComment} and ${postsDiscussedWith(peer)}
+    where c.id = ${id} and ${plainComment} and ${postsDiscussedWith(peer)}
       and ra.peer_id is distinct from ${peer.peerId}::uuid`.execute(db);
   const [comment] = rows;
   if (comment === undefined) return null;

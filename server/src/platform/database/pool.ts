@@ -21,6 +21,11 @@ const FLOAT8 = 701;
 const NUMERIC = 1700;
 const TIMESTAMPTZ = 1184;
 
+/** Converts a time that PostgreSQL wrote in JSON, as `2026-11-21T04:41:01.5+00:00`, to the form of other times. */
+export function timestampOfJson(text: string): string {
+  return timestamp(text.replace(/:00$/, ''));
+}
+
 /**
  * Converts `2026-11-21 04:41:01.5+00` to RFC 3339 in UTC; the session's time zone is UTC. A fraction has three digits,
  * as in the times that JavaScript writes (HTTP-5).

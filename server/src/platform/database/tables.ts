@@ -78,6 +78,13 @@ interface ActivitypubReactionsTable {
   created_at: Generated<string>;
 }
 
+interface AnnotationsTable {
+  comment_id: string;
+  version: number;
+  anchor: Json;
+  strokes: NullableJson;
+}
+
 interface ArchiveFilesTable {
   archive_id: string;
   position: number;
@@ -331,6 +338,10 @@ interface CommentsTable {
   remote_actor_ref: number | null;
   relayed_for: string | null;
   relayed_library: string | null;
+  annotated_asset_id: string | null;
+  resolved_at: string | null;
+  resolved_by_user_ref: number | null;
+  assignee_user_ref: number | null;
 }
 
 interface ConvertedFilesTable {
@@ -1277,6 +1288,7 @@ export interface Tables {
   activitypub_memory: ActivitypubMemoryTable;
   activitypub_posts: ActivitypubPostsTable;
   activitypub_reactions: ActivitypubReactionsTable;
+  annotations: AnnotationsTable;
   archive_files: ArchiveFilesTable;
   archives: ArchivesTable;
   asset_changes: AssetChangesTable;

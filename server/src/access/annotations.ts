@@ -1,0 +1,93 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Tx } from '../platform/database/pool.ts';
+import { notFound } from '../platform/http/refuse.ts';
+import { liveAsset, shownAssets } from './assets.ts';
+import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { liveComment } from './comments.ts';
+import { readablePosts } from './posts.ts';
+
+/**
+ * Who reads which comments. Annotations, with their replies, are for readers of the file that they are about
+ * (ANNOTATION-5); every reader of comments asks here. Predicates refer to `comments c` and its post `posts p`.
+ */
+type Predicate = RawBuilder<boolean>;
+
+/** Posts `p` in which the caller reads and writes annotations: those that they read. */
+export function annotatedPosts(caller: Caller): Predicate {
+  return readablePosts(caller);
+}
+
+/** Members `a` of such a post `p` whose annotations the caller reads and writes: those that they are shown. */
+export function annotatedMembers(caller: Caller): Predicate {
+  return sql`(${liveAsset} and ${shownAssets(caller)})`;
+}
+
+/** Comments that are neither annotations nor replies to one: every reader of the post reads them (POST-33). */
+export const plainComment: Predicate = sql`(${liveComment} and c.annotated_asset_id is null)`;
+
+/** Comments that the caller reads. */
+export function readableComments(caller: Caller): Predicate {
+  return sql`(${liveComment} and case when c.annotated_asset_id is null then ${readablePosts(caller)}
+    else ${annotatedPosts(caller)} and exists (select from post_members m join assets a on a.id = m.asset_id
+      where m.post_id = c.post_id and m.asset_id = c.annotated_asset_id and ${annotatedMembers(caller)}) end)`;
+}
+
+/** The members of a post whose annotations the caller reads. */
+function annotatedIn(caller: Caller, postId: string): RawBuilder<unknown> {
+  return sql`select m.asset_id from posts p join post_members m on m.post_id = p.id join assets a on a.id = m.asset_id
+    where p.id = ${postId} and ${annotatedPosts(caller)} and ${annotatedMembers(caller)}`;
+}
+
+/**
+ * Equals `readableComments` for comments `c` of this post, whose rules PostgreSQL evaluates once per statement. No index
+ * serves the `case`, so that a page is read in its order.
+ */
+export function commentsReadIn(caller: Caller, postId: string): Predicate {
+  return sql`(${liveComment} and case when c.annotated_asset_id is null
+    then (select exists (select from posts p where p.id = ${postId} and ${readablePosts(caller)}))
+    else c.annotated_asset_id = any(array(${annotatedIn(caller, postId)})) end)`;
+}
+
+/** Annotations `c` of this post that the caller reads, without their replies. */
+export function annotationsReadIn(caller: Caller, postId: string): Predicate {
+  return sql`(${liveComment} and c.post_id = ${postId} and c.parent_id is null
+    and c.annotated_asset_id = any(array(${annotatedIn(caller, postId)})))`;
+}
+
+/** Throws 404 unless the caller may read this post or its annotations. */
+export async function checkDiscussed(db: Database, caller: Caller, postId: string): Promise<void> {
+  const { rows } = await sql`select from posts p
+    where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)})`.execute(db);
+  if (rows.length === 0) throw notFound();
+}
+
+/** What decides whether a post takes comments. */
+export interface DiscussedPost {
+  draft: boolean;
+  comments_enabled: boolean;
+  /** Whether the caller reads more of the post than its annotations. */
+  readable: boolean;
+}
+
+/**
+ * Locks a post against other writers of its comments; throws 404 unless the caller may read the post or its annotations.
+ * Every change of comments takes this lock first, which prevents deadlocks.
+ */
+export async function lockDiscussed(tx: Tx, caller: Caller, postId: string): Promise<DiscussedPost> {
+  const { rows } = await sql<DiscussedPost>`
+    select p.draft, p.comments_enabled, coalesce(${readablePosts(caller)}, false) as readable from posts p
+    where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)})
+    for no key update of p`.execute(tx);
+  const row = rows[0];
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** Comments that the caller resolves and assigns: their author's, the post's author's, the assignee's (ANNOTATION-8). */
+export function resolvableComments(caller: SignedIn): Predicate {
+  if (holds(caller, 'posts.admin')) return sql`true`;
+  const teams = teamsWith(caller, 'posts.admin');
+  const inTeams = teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
+  return sql`((c.author_user_ref = ${caller.ref} or c.assignee_user_ref = ${caller.ref}
+    or p.author_user_ref = ${caller.ref}${inTeams}) is true)`;
+}

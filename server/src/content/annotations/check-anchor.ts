@@ -1,0 +1,46 @@
+import type { Anchor } from '@vitrine/contract/annotations';
+import type { MediaFacts } from '@vitrine/contract/media';
+import { refuse } from '../../platform/http/refuse.ts';
+
+/** How far a rectangle may leave the picture: its sides were rounded by whoever computed them. */
+const ROUNDING = 1e-6;
+/** The durations that files, decoders and browsers report differ by less. */
+const INEXACT_SECONDS = 1;
+
+/** Throws 422 unless the point or rectangle is complete and within the picture. */
+function checkPlace({ x, y, w, h }: { x?: number; y?: number; w?: number; h?: number }): void {
+  const hasPoint = x !== undefined && y !== undefined;
+  const isWhole = (x === undefined) === (y === undefined) && (w === undefined) === (h === undefined);
+  if (!isWhole || (w !== undefined && !hasPoint)) throw refuse('anchor-incomplete');
+  const right = (x ?? 0) + (w ?? 0);
+  const bottom = (y ?? 0) + (h ?? 0);
+  if (right > 1 + ROUNDING || bottom > 1 + ROUNDING) throw refuse('anchor-outside-picture');
+}
+
+/** Throws 422 unless the anchor is a place in a file with these facts, as far as they are known (ANNOTATION-2). */
+export function checkAnchor(anchor: Anchor, facts: MediaFacts): void {
+  switch (anchor.kind) {
+    case 'point':
+    case 'shape':
+    case 'camera':
+      return;
+    case 'region':
+      checkPlace(anchor);
+      return;
+    case 'time': {
+      const { start, end } = anchor;
+      const { duration_seconds: duration } = facts;
+      checkPlace(anchor);
+      if (end !== undefined && end < start) throw refuse('anchor-reversed');
+      if (duration !== undefined && duration > 0 && Math.max(start, end ?? 0) > duration + INEXACT_SECONDS)
+        throw refuse('anchor-after-end', { max: duration });
+      return;
+    }
+    case 'page': {
+      const { page_count: pages } = facts;
+      checkPlace(anchor);
+      if (pages !== undefined && pages > 0 && anchor.page > pages)
+        throw refuse('anchor-without-page', { max: pages });
+    }
+  }
+}
