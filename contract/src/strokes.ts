@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { closed } from './values.ts';
 
 /** BOARD-6: the most strokes and points of a drawing. */
-const mostStrokes = 2000;
+export const mostStrokes = 2000;
 export const mostPoints = 10_000;
 
 const mostPointsOfStroke = 5000;

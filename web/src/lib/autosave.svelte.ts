@@ -1,4 +1,14 @@
-import type { PostForm } from './post-form.svelte.ts';
+/** A form that can be saved by itself. */
+interface Autosaved {
+  /** What is edited; another object after each change. */
+  readonly edit: unknown;
+  readonly isDirty: boolean;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  /** What was stored elsewhere since; saving waits for the decision of the user. */
+  readonly newer: unknown;
+  save(): Promise<boolean>;
+}
 
 /** Milliseconds without a change after which a form is saved, and the longest time that a change waits. */
 const idle = 700;
@@ -7,7 +17,7 @@ const longest = 3000;
 const again = 10_000;
 
 /** Saves a form by itself while `isOn`, until the component is destroyed. */
-export function keepSaved(form: PostForm, isOn: () => boolean): void {
+export function keepSaved(form: Autosaved, isOn: () => boolean): void {
   let since: number | undefined;
   $effect(() => {
     void form.edit;
