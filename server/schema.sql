@@ -711,6 +711,31 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_of_comments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    perform tell_post(post_id, 'comment ' || id) from new_rows;
+  else
+    perform tell_post(n.post_id, case when n.body <> o.body or n.deleted_at is distinct from o.deleted_at
+        then 'comment ' else 'resolved ' end || n.id)
+      from new_rows n join old_rows o on o.id = n.id
+      where (n.body, n.deleted_at, n.resolved_at, n.assignee_user_ref)
+        is distinct from (o.body, o.deleted_at, o.resolved_at, o.assignee_user_ref);
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_post(post uuid, what text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_notify('post', post || ' ' || what) where exists (select from post_presence where post_id = post)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.time_asset_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1662,6 +1687,8 @@ CREATE TRIGGER comments_reply BEFORE INSERT ON public.comments FOR EACH ROW WHEN
 CREATE TRIGGER comments_searched_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
 CREATE TRIGGER comments_searched_out AFTER DELETE ON public.comments REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_comments();
+CREATE TRIGGER comments_told_anew AFTER UPDATE ON public.comments REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_comments();
+CREATE TRIGGER comments_told_in AFTER INSERT ON public.comments REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION tell_of_comments();
 
 create table converted_files (
   object text not null,
@@ -2425,6 +2452,18 @@ CREATE TRIGGER post_members_expose AFTER INSERT ON public.post_members REFERENCI
 CREATE TRIGGER post_members_show AFTER INSERT ON public.post_members REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION show_new_members();
 CREATE TRIGGER post_members_show_no_more AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hide_old_members();
 CREATE TRIGGER post_members_withdraw AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
+
+create unlogged table post_presence (
+  stream_id uuid not null,
+  post_id uuid not null,
+  user_ref bigint,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint post_presence_pkey PRIMARY KEY (stream_id),
+  constraint post_presence_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_presence_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX post_presence_of_post ON public.post_presence USING btree (post_id, seen_at);
+CREATE INDEX post_presence_of_user ON public.post_presence USING btree (user_ref);
 
 create table post_schedules (
   post_id uuid not null,

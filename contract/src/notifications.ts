@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { Comment } from './comments.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, events, noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
@@ -271,6 +272,9 @@ export const unwatchPost = operation({
   responses: { 200: Watch },
 });
 
+/** ANNOTATION-10: a comment that was deleted. */
+const DeletedComment = closed({ id: Uuid, post_id: Uuid, deleted: Type.Literal(true) });
+
 export const streamEvents = operation({
   id: 'streamEvents',
   method: 'GET',
@@ -278,17 +282,24 @@ export const streamEvents = operation({
   tag: 'Notifications',
   summary: 'Stream events',
   description:
-    'Streams events of the account, starting with the current state, and resumes after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
+    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it; read its thread again after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
   door: 'signedIn',
   scope: 'read',
+  query: closed({ post: Type.Optional(Uuid) }),
   responses: {
     200: events({
       notification: closed({ unread_count: Count }),
+      // A new, changed or deleted comment of the post that the caller reads.
+      comment: Type.Union([Comment, DeletedComment]),
+      // A comment that was resolved, reopened or assigned.
+      resolved: Comment,
+      // Who has the post open.
+      presence: closed({ viewers: Type.Array(PostAuthor) }),
       // The last event before the server stops.
       closing: closed({ reconnect_after_ms: Count }),
     }),
   },
-  errors: ['too-many-event-streams'],
+  errors: ['not-found', 'too-many-event-streams'],
 });
 
 const unsubscribe = {

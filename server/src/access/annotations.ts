@@ -3,6 +3,7 @@ import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { callersOf } from './caller-of.ts';
 import { liveComment } from './comments.ts';
 import { readablePosts } from './posts.ts';
 
@@ -25,11 +26,16 @@ export function annotatedMembers(caller: Caller): Predicate {
 /** Comments that are neither annotations nor replies to one: every reader of the post reads them (POST-33). */
 export const plainComment: Predicate = sql`(${liveComment} and c.annotated_asset_id is null)`;
 
-/** Comments that the caller reads. */
-export function readableComments(caller: Caller): Predicate {
-  return sql`(${liveComment} and case when c.annotated_asset_id is null then ${readablePosts(caller)}
+/** Comments that the caller reads, and deleted ones that they would read. */
+export function commentsInSight(caller: Caller): Predicate {
+  return sql`(case when c.annotated_asset_id is null then ${readablePosts(caller)}
     else ${annotatedPosts(caller)} and exists (select from post_members m join assets a on a.id = m.asset_id
       where m.post_id = c.post_id and m.asset_id = c.annotated_asset_id and ${annotatedMembers(caller)}) end)`;
+}
+
+/** Comments that the caller reads. */
+export function readableComments(caller: Caller): Predicate {
+  return sql`(${liveComment} and ${commentsInSight(caller)})`;
 }
 
 /** The members of a post whose annotations the caller reads. */
@@ -54,11 +60,16 @@ export function annotationsReadIn(caller: Caller, postId: string): Predicate {
     and c.annotated_asset_id = any(array(${annotatedIn(caller, postId)})))`;
 }
 
-/** Throws 404 unless the caller may read this post or its annotations. */
-export async function checkDiscussed(db: Database, caller: Caller, postId: string): Promise<void> {
+/** Returns whether the caller may read this post or its annotations. */
+export async function mayDiscuss(db: Database, caller: Caller, postId: string): Promise<boolean> {
   const { rows } = await sql`select from posts p
     where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)})`.execute(db);
-  if (rows.length === 0) throw notFound();
+  return rows.length > 0;
+}
+
+/** Throws 404 unless the caller may read this post or its annotations. */
+export async function checkDiscussed(db: Database, caller: Caller, postId: string): Promise<void> {
+  if (!(await mayDiscuss(db, caller, postId))) throw notFound();
 }
 
 /** What decides whether a post takes comments. */
@@ -90,4 +101,20 @@ export function resolvableComments(caller: SignedIn): Predicate {
   const inTeams = teams.length === 0 ? sql`` : sql` or p.team_id = any(${teams}::uuid[])`;
   return sql`((c.author_user_ref = ${caller.ref} or c.assignee_user_ref = ${caller.ref}
     or p.author_user_ref = ${caller.ref}${inTeams}) is true)`;
+}
+
+/** Most accounts that are shown as looking at a post. */
+const MOST_VIEWERS = 100;
+
+/** Returns those of these accounts that may read a post, or its annotations, now. */
+export async function viewersOf(db: Database, refs: readonly number[], postId: string): Promise<number[]> {
+  if (refs.length === 0) return [];
+  const callers = await callersOf(db, sql`u.ref = any(${[...refs]}::bigint[])`, MOST_VIEWERS);
+  const reads = callers.map(
+    (caller) => sql`(select ${caller.ref}::bigint as ref from posts p
+      where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)}))`,
+  );
+  if (reads.length === 0) return [];
+  const { rows } = await sql<{ ref: number }>`${sql.join(reads, sql` union all `)}`.execute(db);
+  return rows.map(({ ref }) => ref);
 }

@@ -5,7 +5,7 @@ import type { BodyOf, Operation, ParamsOf, QueryOf } from '@vitrine/contract/ope
 import type { FastifyRequest } from 'fastify';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import type { Answer, NotModified, ScopedCookie, SessionCookie } from '../platform/http/answer.ts';
-import type { ReadStreamState } from '../platform/http/event-streams.ts';
+import type { ReadStreamState, Topic } from '../platform/http/event-streams.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { isFilePart } from '../platform/http/slow-requests.ts';
 import { type InputChecks, inputChecks } from '../platform/http/validate.ts';
@@ -30,7 +30,7 @@ export interface HttpFacts {
   /** The bytes of a raw body (APPEARANCE-4), empty when there were none. */
   raw: Buffer;
   /** Opens an account's event stream for the lifetime of this response. */
-  openEvents(accountRef: number, readState: ReadStreamState): Readable;
+  openEvents(accountRef: number, readState: ReadStreamState, topic?: Topic): Readable;
 }
 
 type AdmittedCaller<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;

@@ -55,6 +55,7 @@ import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
 import * as linksUses from '../content/links/uses.ts';
+import * as liveStream from '../content/live/stream.ts';
 import * as collectionItems from '../content/posts/collection-items.ts';
 import * as postsCreate from '../content/posts/create.ts';
 import * as postsDelete from '../content/posts/delete.ts';
@@ -137,7 +138,6 @@ import * as identityTokenList from '../people/identity/token-list.ts';
 import * as identityTwoFactor from '../people/identity/two-factor.ts';
 import * as mailSettings from '../people/mail/settings.ts';
 import * as mailTestMessage from '../people/mail/test-message.ts';
-import * as notificationsEvents from '../people/notifications/events.ts';
 import * as notificationsList from '../people/notifications/list.ts';
 import * as notificationsPreferences from '../people/notifications/preferences.ts';
 import * as notificationsUnsubscribe from '../people/notifications/unsubscribe.ts';
@@ -297,7 +297,7 @@ const modules = [
   identityTwoFactor,
   mailSettings,
   mailTestMessage,
-  notificationsEvents,
+  liveStream,
   notificationsList,
   notificationsPreferences,
   notificationsUnsubscribe,

@@ -1,5 +1,6 @@
 import type { Anchor } from '@vitrine/contract/annotations';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type Listening, listen } from '../notifications/streams.ts';
 import type { Visitor } from '../support/client.ts';
 import { formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { grant, nowhere, setStatus } from '../support/people.ts';
@@ -390,5 +391,76 @@ describe('assigning', () => {
     answers.push(await ines.refused('assignComment', assigned((await annotate(ines)).id, olga.ref)));
     await setStatus(library, olga, 'active');
     expect(answers).toEqual(answers.map(() => ({ status: 404, error: 'user not found' })));
+  });
+});
+
+// ANNOTATION-10, ANNOTATION-11
+describe('GET /events?post=', () => {
+  type Data = { id: string; body?: string; deleted?: true; resolved_at?: string };
+  const open: Listening[] = [];
+  const look = async (caller: Visitor, at = post) => {
+    const stream = await listen(library.address, { cookie: caller }, at);
+    open.push(stream);
+    return stream;
+  };
+  afterEach(() => {
+    for (const stream of open.splice(0)) stream.close();
+  });
+
+  test('tells of comments, edits, resolutions and deletions as the thread shows them', async () => {
+    const stream = await look(otto);
+    const made = await annotate(ines);
+    expect(await stream.heard<Data>('comment', ({ id }) => id === made.id)).toEqual(made);
+    await ines.ok('updateComment', { params: { id: made.id }, body: { body: 'changed' } });
+    await stream.heard<Data>('comment', ({ body }) => body === 'changed');
+    const answer = await reply(mara, made.id);
+    await stream.heard<Data>('comment', ({ id }) => id === answer.id);
+    await mara.ok('resolveComment', { params: { id: made.id } });
+    await stream.heard<Data>(
+      'resolved',
+      ({ id, resolved_at }) => id === made.id && resolved_at !== undefined,
+    );
+    await ines.ok('deleteComment', { params: { id: made.id } });
+    const gone = await stream.heard<Data>('comment', ({ deleted }) => deleted === true);
+    expect(gone).toEqual({ id: expect.any(String), post_id: post, deleted: true });
+  });
+
+  test('tells nothing of withheld files and of other posts', async () => {
+    const [seeing, blind] = [await look(otto), await look(ines)];
+    const hidden = await annotate(otto, { asset_id: secret.id, body: 'hidden thing' });
+    await otto.ok('resolveComment', { params: { id: hidden.id } });
+    await otto.ok('deleteComment', { params: { id: hidden.id } });
+    const shown = await annotate(mara, { body: 'the last one' });
+    await seeing.heard<Data>('comment', ({ deleted }) => deleted === true);
+    await blind.heard<Data>('comment', ({ id }) => id === shown.id);
+    expect(blind.text()).not.toContain(hidden.id);
+    const other = (await publish(mara, [picture], { visibility: 'private' })).id;
+    expect((await look(ines, other)).status).toBe(404);
+    expect((await look(ines, nowhere)).status).toBe(404);
+  });
+
+  test('tells who is looking', async () => {
+    const names =
+      (...wanted: string[]) =>
+      ({ viewers }: { viewers: { username: string }[] }) =>
+        viewers.map(({ username }) => username).join() === wanted.join();
+    const first = await look(mara);
+    await first.heard('presence', names('mara'));
+    const second = await look(otto);
+    await first.heard('presence', names('mara', 'otto'));
+    await second.heard('presence', names('mara', 'otto'));
+    second.close();
+    await first.heard('presence', names('mara'));
+  });
+
+  test('tells nothing to those who may not read the post any more', async () => {
+    const [staying, leaving] = [await look(mara), await look(ines)];
+    await staying.heard<{ viewers: unknown[] }>('presence', ({ viewers }) => viewers.length === 2);
+    await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'private' } });
+    const made = await annotate(mara, { body: 'for the author' });
+    await staying.heard<Data>('comment', ({ id }) => id === made.id);
+    await look(mara);
+    await staying.heard<{ viewers: unknown[] }>('presence', ({ viewers }) => viewers.length === 1);
+    expect(leaving.text()).not.toContain(made.id);
   });
 });

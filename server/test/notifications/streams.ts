@@ -10,6 +10,8 @@ export interface Listening {
   next(withinMs?: number): Promise<number>;
   /** Resolves when the server ends the stream. */
   ended: Promise<void>;
+  /** Waits until the data of an event of this name meets the condition, and returns it. */
+  heard<T>(event: string, isIt: (data: T) => boolean): Promise<T>;
   /** All text received. */
   text(): string;
   close(): void;
@@ -19,13 +21,15 @@ export interface Listening {
 export async function listen(
   address: string,
   who: { cookie?: Visitor; bearer?: string },
+  post?: string,
 ): Promise<Listening> {
   const abort = new AbortController();
   const headers: Record<string, string> = {
     ...(who.cookie === undefined ? {} : { cookie: `user=${who.cookie.cookie() ?? ''}` }),
     ...(who.bearer === undefined ? {} : { authorization: `Bearer ${who.bearer}` }),
   };
-  const response = await fetch(`${address}${basePath}/events`, { headers, signal: abort.signal });
+  const about = post === undefined ? '' : `?post=${post}`;
+  const response = await fetch(`${address}${basePath}/events${about}`, { headers, signal: abort.signal });
   const counts: number[] = [];
   let seen = 0;
   let wake = () => {};
@@ -55,6 +59,22 @@ export async function listen(
       }
       seen += 1;
       return counts[seen - 1] ?? -1;
+    },
+    async heard<T>(event: string, isIt: (data: T) => boolean) {
+      const limit = Date.now() + 5000;
+      while (true) {
+        const found = [...whole.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)]
+          .filter(([, name]) => name === event)
+          // The test knows the data of its events.
+          .map(([, , data = '']) => JSON.parse(data) as T)
+          .findLast(isIt);
+        if (found !== undefined) return found;
+        if (Date.now() > limit) throw new Error(`no such event ${event} in: ${whole}`);
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          setTimeout(resolve, 200).unref();
+        });
+      }
     },
     ended,
     text: () => whole,

@@ -857,6 +857,13 @@ interface PostMembersTable {
   sort_order: number;
 }
 
+interface PostPresenceTable {
+  stream_id: string;
+  post_id: string;
+  user_ref: number | null;
+  seen_at: Generated<string>;
+}
+
 interface PostSchedulesTable {
   post_id: string;
   publish_at: string;
@@ -1360,6 +1367,7 @@ export interface Tables {
   post_documents: PostDocumentsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
+  post_presence: PostPresenceTable;
   post_schedules: PostSchedulesTable;
   post_shares: PostSharesTable;
   post_watches: PostWatchesTable;

@@ -14,10 +14,22 @@ export interface StreamState {
 /** Reads the current state; null when the stream must end. */
 export type ReadStreamState = () => Promise<StreamState | null>;
 
+/** Something that a stream follows besides the state of its account. */
+export interface Topic {
+  /** The first word of the messages about it. */
+  key: string;
+  /** Returns the events that the rest of a message means for the reader, as far as they may know of it. */
+  read(message: string): Promise<{ event: string; data: unknown }[]>;
+  /** Called with each heartbeat. */
+  beat(): Promise<void>;
+  /** Called when the stream has ended. */
+  end(): Promise<void>;
+}
+
 /** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
   /** Opens an account's stream, which ends with its response; throws 429 when the account has too many. */
-  open(accountRef: number, readState: ReadStreamState, response: ServerResponse): Readable;
+  open(accountRef: number, readState: ReadStreamState, response: ServerResponse, topic?: Topic): Readable;
   /** Returns the number of open streams. */
   count(): number;
   /** Ends every stream and announces when to reconnect, so that the server can stop. */
@@ -26,6 +38,10 @@ export interface EventStreams {
 
 /** Channel for the refs of accounts whose streams must read their state again, separated by commas. */
 const CHANNEL = 'account';
+/** Channel for messages about topics: the key, a space, and the message. */
+const TOPICS = 'post';
+/** A reader that has fallen this far behind reconnects instead. */
+const MOST_UNREAD = 1000;
 const MOST_OF_AN_ACCOUNT = 10;
 const HEARTBEAT_MS = 25_000;
 /** How long a browser waits before it reconnects. */
@@ -37,6 +53,8 @@ const CHECK_AGAIN_MS = 1000;
 
 interface Open {
   refresh(): void;
+  /** Queues a message about the topic of the stream. */
+  tell(message: string): void;
   /** Ends the stream, after writing these last lines if given. */
   end(lastWords?: string): void;
 }
@@ -49,8 +67,14 @@ function farewell(): string {
 }
 
 /** Creates a stream that reads its state on opening, on request and with each heartbeat, one read at a time. */
-function openStream(readState: ReadStreamState, ended: (stream: Open) => void, heartbeatMs: number) {
+function openStream(
+  readState: ReadStreamState,
+  ended: (stream: Open) => void,
+  heartbeatMs: number,
+  topic: Topic | undefined,
+) {
   const body = new PassThrough();
+  const unread: string[] = [];
   let version = '';
   let busy = false;
   let asked = false;
@@ -61,6 +85,10 @@ function openStream(readState: ReadStreamState, ended: (stream: Open) => void, h
       asked = true;
       if (!busy) void lookUntilQuiet();
     },
+    tell: (message) => {
+      if (unread.push(message) > MOST_UNREAD) stream.end();
+      else stream.refresh();
+    },
     end(lastWords) {
       if (over) return;
       over = true;
@@ -69,6 +97,19 @@ function openStream(readState: ReadStreamState, ended: (stream: Open) => void, h
       ended(stream);
     },
   };
+
+  const send = (event: string, data: unknown) =>
+    body.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+
+  /** Sends what the messages that have arrived mean. An error ends the stream, since the reader would miss something. */
+  async function readUnread(): Promise<void> {
+    while (unread.length > 0 && !over) {
+      const message = unread.shift() ?? '';
+      const said = await topic?.read(message).catch(() => null);
+      if (said === null) stream.end();
+      else if (!over) for (const { event, data } of said ?? []) send(event, data);
+    }
+  }
 
   async function lookUntilQuiet(): Promise<void> {
     busy = true;
@@ -81,9 +122,12 @@ function openStream(readState: ReadStreamState, ended: (stream: Open) => void, h
       );
       if (state === 'later') setTimeout(stream.refresh, CHECK_AGAIN_MS).unref();
       else if (state === null) stream.end();
-      else if (!over && state.version !== version) {
-        version = state.version;
-        body.write(`event: ${state.event}\ndata: ${JSON.stringify(state.data)}\n\n`);
+      else {
+        if (!over && state.version !== version) {
+          version = state.version;
+          send(state.event, state.data);
+        }
+        await readUnread();
       }
     }
     busy = false;
@@ -93,6 +137,7 @@ function openStream(readState: ReadStreamState, ended: (stream: Open) => void, h
     // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
     body.write(': still here\n\n');
+    void topic?.beat().catch(() => {});
     stream.refresh();
   }, heartbeatMs);
   heartbeat.unref();
@@ -104,7 +149,10 @@ function openStream(readState: ReadStreamState, ended: (stream: Open) => void, h
 
 export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS): EventStreams {
   const accounts = new Map<number, Set<Open>>();
+  const topics = new Map<string, Set<Open>>();
   let stopHearing: (() => void) | null = null;
+  let stopHearingTopics: (() => void) | null = null;
+  let hasHeardTopics = false;
   let closed = false;
 
   const heard = (word: string | null) => {
@@ -112,19 +160,49 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
     for (const ref of refs) for (const stream of accounts.get(ref) ?? []) stream.refresh();
   };
 
+  const heardOfTopic = (word: string | null) => {
+    if (word !== null) {
+      const [key = ''] = word.split(' ', 1);
+      for (const stream of topics.get(key) ?? []) stream.tell(word.slice(key.length + 1));
+      return;
+    }
+    // Messages were lost: readers reconnect and read everything anew.
+    if (hasHeardTopics)
+      for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.end();
+    hasHeardTopics = true;
+  };
+
+  /** Returns the streams of a topic, to which the caller adds one. */
+  const streamsOf = (key: string): Set<Open> => {
+    const those = topics.get(key) ?? new Set();
+    topics.set(key, those);
+    return those;
+  };
+
+  const leave = (topic: Topic, stream: Open) => {
+    const those = topics.get(topic.key);
+    those?.delete(stream);
+    if (those?.size === 0) topics.delete(topic.key);
+    // A process that stops may have closed the database already.
+    void topic.end().catch(() => {});
+  };
+
   return {
-    open(accountRef, readState, response) {
+    open(accountRef, readState, response, topic) {
       const those = accounts.get(accountRef) ?? new Set();
       if (those.size >= MOST_OF_AN_ACCOUNT)
         throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
       // Subscribes before the first read, so that no change is missed in between.
       if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
+      if (!closed && topic !== undefined) stopHearingTopics ??= listener.hear(TOPICS, heardOfTopic);
       const ended = (stream: Open) => {
+        if (topic !== undefined) leave(topic, stream);
         those.delete(stream);
         if (those.size === 0 && accounts.get(accountRef) === those) accounts.delete(accountRef);
       };
-      const { body, stream } = openStream(readState, ended, heartbeatMs);
+      const { body, stream } = openStream(readState, ended, heartbeatMs, topic);
       accounts.set(accountRef, those.add(stream));
+      if (topic !== undefined) streamsOf(topic.key).add(stream);
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
       return body;
@@ -134,6 +212,8 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       closed = true;
       stopHearing?.();
       stopHearing = null;
+      stopHearingTopics?.();
+      stopHearingTopics = null;
       for (const stream of [...accounts.values()].flatMap((those) => [...those])) stream.end(farewell());
     },
   };

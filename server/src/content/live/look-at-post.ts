@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { PostAuthor } from '@vitrine/contract/identity';
+import { sql } from 'kysely';
+import { commentsInSight, mayDiscuss, viewersOf } from '../../access/annotations.ts';
+import type { SignedIn } from '../../access/caller.ts';
+import { identityJson } from '../../access/identities.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import type { Topic } from '../../platform/http/event-streams.ts';
+import { type CommentRow, commentColumns, showComment } from '../comments/show.ts';
+
+/** Rows of streams that were not seen for this long belong to a process that was killed. */
+const GONE_AFTER = sql`interval '60 seconds'`;
+
+type Said = { event: string; data: unknown }[];
+
+/** Returns what a change of a comment means to this caller: nothing, unless the thread shows it to them (ANNOTATION-10). */
+async function readChange(
+  db: Database,
+  caller: SignedIn,
+  event: 'comment' | 'resolved',
+  id: string,
+): Promise<Said> {
+  const { rows } = await sql<CommentRow & { is_deleted: boolean }>`
+    select ${commentColumns(caller)}, c.deleted_at is not null as is_deleted
+    from comments c join posts p on p.id = c.post_id left join users cu on cu.ref = c.author_user_ref
+    where c.id = ${id} and ${commentsInSight(caller)}`.execute(db);
+  return rows.map(({ is_deleted, ...row }) =>
+    is_deleted
+      ? { event: 'comment', data: { id: row.id, post_id: row.post_id, deleted: true } }
+      : { event, data: showComment(row) },
+  );
+}
+
+/** Returns the accounts that look at a post and may read it now, by name (ANNOTATION-11). */
+async function readPresence(db: Database, caller: SignedIn, postId: string): Promise<Said> {
+  const { rows: looking } = await sql<{ user_ref: number }>`select distinct user_ref from post_presence
+    where post_id = ${postId} and user_ref is not null and seen_at > now() - ${GONE_AFTER}`.execute(db);
+  const refs = await viewersOf(
+    db,
+    looking.map(({ user_ref }) => user_ref),
+    postId,
+  );
+  const { rows } = await sql<{ viewer: PostAuthor }>`select ${identityJson(caller, 'u')} as viewer
+    from users u where u.ref = any(${refs}::bigint[]) order by u.ref`.execute(db);
+  return [{ event: 'presence', data: { viewers: rows.map(({ viewer }) => viewer) } }];
+}
+
+/**
+ * Notes that the caller looks at a post, and returns the events of the post. `resolve` returns the caller with their
+ * current rights, which decide about each event. Who acts as another account is not shown as looking.
+ */
+export async function lookAtPost(
+  db: Database,
+  caller: SignedIn,
+  postId: string,
+  resolve: () => Promise<SignedIn | null>,
+): Promise<Topic> {
+  const stream = randomUUID();
+  const shown = caller.impersonator === null ? caller.ref : null;
+  const tell = () => sql`select tell_post(${postId}::uuid, 'presence')`.execute(db);
+  const leave = async () => {
+    await sql`delete from post_presence where stream_id = ${stream}
+      or (post_id = ${postId} and seen_at < now() - ${GONE_AFTER})`.execute(db);
+    await tell();
+  };
+  const note = () =>
+    db
+      .insertInto('post_presence')
+      .values({ stream_id: stream, post_id: postId, user_ref: shown })
+      .onConflict((conflict) => conflict.column('stream_id').doUpdateSet({ seen_at: sql`now()` }))
+      .execute();
+  await note();
+  await tell();
+  return {
+    key: postId,
+    async read(message) {
+      const now = await resolve();
+      if (now === null || !(await mayDiscuss(db, now, postId))) return [];
+      const [what = '', id = ''] = message.split(' ');
+      if (what === 'presence') return readPresence(db, now, postId);
+      return what === 'comment' || what === 'resolved' ? readChange(db, now, what, id) : [];
+    },
+    async beat() {
+      await note();
+    },
+    end: leave,
+  };
+}
