@@ -138,7 +138,7 @@ describe('pages of the trash contain posts and assets, latest first', () => {
       const kind = n % 2 === 0 ? 'post' : 'asset';
       const id = await add[kind](`${n}`);
       // Three entries of both kinds share each time.
-      const at = `2026-04-01T00:00:${String(Math.floor(n / 3)).padStart(2, '0')}.25Z`;
+      const at = `2026-04-01T00:00:${String(Math.floor(n / 3)).padStart(2, '0')}.250Z`;
       await sql`update ${tables[kind]} set deleted_at = ${at}, deleted_by_user_ref = ${mara.ref}
         where id = ${id}`.execute(db);
       things.push({ kind, id, at });

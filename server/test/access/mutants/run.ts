@@ -24,19 +24,19 @@ const proofs: Record<string, readonly string[]> = {
   'comments.ts': ['access/matrix', 'comments'],
   'door.ts': ['access/accounts', 'identity/tokens', 'identity/impersonation'],
   'federation.ts': ['federation'],
-  'field-values.ts': ['access/about', 'fields'],
+  'field-values.ts': ['access/described', 'fields'],
   'fields.ts': ['access/accounts', 'fields'],
-  'identities.ts': ['access/about', 'users', 'search', 'comments'],
+  'identities.ts': ['access/described', 'users', 'search', 'comments'],
   'impersonation.ts': ['identity/impersonation'],
-  'known-accounts.ts': ['access/about', 'users'],
+  'known-accounts.ts': ['access/described', 'users'],
   'links.ts': ['links'],
   'notifications.ts': ['notifications'],
   'readable-posts.ts': ['races', 'access/matrix', 'posts', 'collections'],
   'posts.ts': ['access/matrix', 'posts', 'races', 'federation'],
-  'requests.ts': ['requests', 'access/about', 'notifications'],
-  'search.ts': ['access/about', 'search'],
-  'tags.ts': ['access/about', 'tags', 'search'],
-  'teams.ts': ['teams', 'access/about', 'federation/teams'],
+  'requests.ts': ['requests', 'access/described', 'notifications'],
+  'search.ts': ['access/described', 'search'],
+  'tags.ts': ['access/described', 'tags', 'search'],
+  'teams.ts': ['teams', 'access/described', 'federation/teams'],
   'trash.ts': ['trash', 'access/matrix'],
   'uploads.ts': ['uploads'],
   'visitors.ts': ['public', 'access/matrix'],
@@ -109,7 +109,7 @@ const unrelated = /\/test\/(backup|corpus|deploy|fuzz|import|platform|web)\//;
 /** Returns the specifications of a mutant in steps, so that most are noticed before the expensive ones run. */
 async function stepsOf({ name }: Mutant): Promise<TestSpecification[][]> {
   const folders = new Set([
-    ...(proofs[name.split(':')[0] ?? ''] ?? ['access/matrix', 'access/about']),
+    ...(proofs[name.split(':')[0] ?? ''] ?? ['access/matrix', 'access/described']),
     'access/',
   ]);
   const steps: TestSpecification[][] = [];
