@@ -7,7 +7,7 @@ import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
-import { type Matrix, setSwitches, third, usual } from './setting.ts';
+import { asksAll, type Matrix, setSwitches, third, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
@@ -93,11 +93,11 @@ export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T
 }
 
 /**
- * Whether a caller sends this query to a list. Every kind of caller sends all queries; disguised callers and those with
- * additional rights, who get the responses of their kind, alternate and send a third.
+ * Whether a caller sends this query to a list. Kinds of callers alternate and send half of the queries; disguised callers
+ * and those with additional rights, who get the responses of their kind, send a sixth.
  */
 export const isAsked = ({ name, kind }: Caller, caller: number, question: number) =>
-  name === kind || (caller + question) % 3 === 0;
+  asksAll || (caller + question) % (name === kind ? 2 : 6) === 0;
 
 /** A step that visits every index of a list of this length before repeating one. */
 const strideOf = (length: number) =>

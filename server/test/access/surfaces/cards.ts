@@ -36,7 +36,7 @@ function dueOnCard(about: About, who: CallerKind, asset: AssetCell): string {
 export async function lookAtCards(about: About) {
   const { world, ledger, callers } = about;
   const cells = new Map(world.assets.map((asset) => [asset.id, asset]));
-  const some = world.assets.filter((_, index) => index % 97 === 0);
+  const some = world.assets.filter((_, index) => index % 193 === 0);
   const sample = world.posts.filter(({ tag }) => tag === 'gallery').filter((_, index) => index % 3 === 0);
   const first = '/assets?limit=200';
   const paths = [

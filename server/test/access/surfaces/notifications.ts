@@ -173,7 +173,7 @@ export async function tryToRead({ ledger, callers }: About, byAccount: News) {
     const [another] = [...byAccount].find(([ref]) => ref !== caller.ref) ?? [];
     const theirs = byAccount.get(another ?? 0) ?? [];
     for (const kind of ['comment', 'mention', 'like', 'request_decided']) {
-      for (const cell of theirs.filter((one) => one.kind === kind).slice(0, 3))
+      for (const cell of theirs.filter((one) => one.kind === kind).slice(0, 1))
         await mark(`another's ${kind}`, cell.id, 404);
     }
     const mine = byAccount.get(caller.ref ?? 0) ?? [];

@@ -207,8 +207,8 @@ export async function tryToDecide(about: About, asks: readonly Ask[]) {
     const door = refusalOf(caller, adminDoor);
     const refusal = door ?? (mayDecideNow(caller) ? null : 403);
     const isDecider = asks.some((ask) => decides(about, caller, ask) || caller.name === ask.decidedBy);
-    // A third of all for callers who may decide something, fewer for all others.
-    const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 3 : 37) === 0);
+    // A fifth of all for callers who may decide something, fewer for all others.
+    const asked = asks.filter((_, index) => (index + turn) % (isDecider ? 5 : 37) === 0);
     const decide = (id: string) => caller.visitor.status('POST', `/admin/requests/${id}/decide`, ended);
     for (const ask of asked) {
       const knows = decides(about, caller, ask) || caller.name === ask.decidedBy;
