@@ -309,13 +309,20 @@ export const setAssetState = operation({
   tag: 'Assets',
   summary: 'Set the workflow state of an asset',
   description:
-    'Moves an asset to any state of the domain `asset`, for the owner and `assets.admin`. An unknown state returns 404. States do not restrict anything.',
+    'Moves an asset to a state of the domain `asset` that may follow its present one, for the owner and `assets.admin`. Returns 409 if it may not follow, 403 without the capability that the state needs, and 404 for an unknown state.',
   door: 'signedIn',
   scope: 'assets.write',
   params: idParams,
   body: closed({ state_id: Uuid }),
   responses: { 200: ShownAsset },
-  errors: ['not-found', 'not-owner', 'state-not-found', 'state-of-other-domain'],
+  errors: [
+    'capability-missing',
+    'not-found',
+    'not-owner',
+    'state-move-not-allowed',
+    'state-not-found',
+    'state-of-other-domain',
+  ],
 });
 
 export const deleteAsset = operation({

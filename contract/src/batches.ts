@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { approvalErrors, OverrideReason } from './approvals.ts';
 import { AssetStatus, Sensitivity } from './assets.ts';
 import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Filters, ValueMembers } from './field-values.ts';
@@ -43,7 +44,7 @@ export const assetActions = {
   set_ai_provenance: { needs: ['ai_provenance'] },
   add_to_collection: { needs: ['collection_id'] },
   remove_from_collection: { needs: ['collection_id'] },
-  create_post: { needs: [], accepts: ['title', 'visibility', 'draft', 'tags'] },
+  create_post: { needs: [], accepts: ['title', 'visibility', 'draft', 'tags', 'override_reason'] },
   delete: { needs: [], accepts: ['reason'] },
   restore: { needs: [] },
 } as const satisfies Readonly<Record<string, ActionShape>>;
@@ -53,8 +54,8 @@ export type AssetActionKind = keyof typeof assetActions;
 export const postActions = {
   add_tags: { needs: ['tags'] },
   remove_tags: { needs: ['tags'] },
-  set_visibility: { needs: ['visibility'] },
-  set_state: { needs: ['state_id'] },
+  set_visibility: { needs: ['visibility'], accepts: ['override_reason'] },
+  set_state: { needs: ['state_id'], accepts: ['override_reason'] },
   add_to_collection: { needs: ['collection_id'] },
   remove_from_collection: { needs: ['collection_id'] },
   delete: { needs: [], accepts: ['reason'] },
@@ -84,6 +85,7 @@ export const AssetAction = closed({
   draft: Type.Optional(Type.Boolean()),
   collection_id: Type.Optional(Uuid),
   reason,
+  override_reason: OverrideReason,
 });
 export type AssetAction = Static<typeof AssetAction>;
 
@@ -94,6 +96,7 @@ export const PostAction = closed({
   state_id: Type.Optional(Uuid),
   collection_id: Type.Optional(Uuid),
   reason,
+  override_reason: OverrideReason,
 });
 export type PostAction = Static<typeof PostAction>;
 
@@ -173,9 +176,9 @@ export const batchAssets = operation({
     'filter-value-invalid',
     ...readValueErrors,
     ...writtenValueErrors,
+    ...approvalErrors,
     'batch-action-ignores',
     'batch-action-lacks',
-    'capability-missing',
     'collection-smart',
     'field-not-appendable',
     'ids-or-query',

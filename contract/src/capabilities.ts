@@ -15,6 +15,7 @@ export const capabilities = [
   'caps.read',
   'posts.create',
   'posts.publish',
+  'posts.approve.override',
   'assets.create',
   'collections.create',
   'fields.admin',

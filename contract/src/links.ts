@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { approvalErrors, OverrideReason } from './approvals.ts';
 import { PresetKey } from './downloads.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
@@ -72,6 +73,7 @@ export const ShareLinkCreate = closed({
   version: Type.Optional(nullable(VersionNumber)),
   /** Presets of the caller, in which visitors download files instead of the originals. */
   presets: Type.Optional(nullable(Presets)),
+  override_reason: OverrideReason,
 });
 export type ShareLinkCreate = Static<typeof ShareLinkCreate>;
 
@@ -117,6 +119,7 @@ export const createPostLink = operation({
     'time-in-the-past',
     'too-many-links',
     'version-of-asset-only',
+    ...approvalErrors,
   ],
 });
 
@@ -279,8 +282,10 @@ export const renewLink = operation({
   scope: 'posts.write',
   otherScopes: ['assets.write'],
   params: managed,
+  body: closed({ override_reason: OverrideReason }),
+  bodyOptional: true,
   responses: { 201: NewShareLink },
-  errors: ['link-revoked', 'not-found'],
+  errors: ['link-revoked', 'not-found', ...approvalErrors],
 });
 
 export const listOwnLinks = operation({

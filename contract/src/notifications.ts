@@ -20,6 +20,7 @@ export const notificationKinds = [
   'review_decided',
   'review_reopened',
   'review_due',
+  'state_changed',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -56,6 +57,9 @@ export const Notification = closed({
       decision: nullable(Type.Enum(['approved', 'changes_requested'])),
     }),
   ),
+  /** The asset that was moved, and the state to which. */
+  asset: Type.Optional(Titled),
+  state: Type.Optional(closed({ id: Uuid, label: Type.String() })),
   read: Type.Boolean(),
   happened_at: Timestamp,
 });
@@ -180,6 +184,7 @@ const kindMembers = {
   review_decided: NotificationChoice,
   review_reopened: NotificationChoice,
   review_due: NotificationChoice,
+  state_changed: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

@@ -1,6 +1,7 @@
 import * as activitypub from './activitypub.ts';
 import * as annotations from './annotations.ts';
 import * as appearance from './appearance.ts';
+import * as approvals from './approvals.ts';
 import * as archives from './archives.ts';
 import * as assetBytes from './asset-bytes.ts';
 import * as assetCsv from './asset-csv.ts';
@@ -58,6 +59,7 @@ import * as versions from './versions.ts';
 import * as visualSearch from './visual-search.ts';
 import * as vocabulary from './vocabulary.ts';
 import * as whiteboards from './whiteboards.ts';
+import * as workflow from './workflow.ts';
 
 /** HTTP-34. */
 export const apiVersion = '0.10.2';
@@ -68,6 +70,7 @@ export const modules = [
   activitypub,
   annotations,
   appearance,
+  approvals,
   assetBytes,
   assetCsv,
   assetHistory,
@@ -124,6 +127,7 @@ export const modules = [
   visualSearch,
   vocabulary,
   whiteboards,
+  workflow,
 ] as const;
 
 /** The operations among the exports of a module: their names are their ids. */

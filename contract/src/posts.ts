@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AnnotationCount } from './annotations.ts';
+import { approvalErrors, OverrideReason } from './approvals.ts';
 import { ShownAsset } from './assets.ts';
 import { CommentPreview, LikeState } from './comments.ts';
 import { Origin, OriginFilter } from './federation.ts';
@@ -105,6 +106,7 @@ export const PostCreate = closed({
   team_id: Type.Optional(Uuid),
   /** A collection to which the new post is appended. */
   collection_id: Type.Optional(Uuid),
+  override_reason: OverrideReason,
 });
 export type PostCreate = Static<typeof PostCreate>;
 
@@ -132,6 +134,7 @@ export const PostUpdate = closed({
   clear_cover_thumbnail: Removal,
   clear_publish_at: Removal,
   clear_team: Removal,
+  override_reason: OverrideReason,
   if_unchanged_since: Type.Optional(nullable(Timestamp)),
 });
 export type PostUpdate = Static<typeof PostUpdate>;
@@ -153,7 +156,7 @@ export const updatePost = operation({
   body: PostUpdate,
   responses: { 200: Post },
   errors: [
-    'capability-missing',
+    ...approvalErrors,
     'changed',
     'collection-full',
     'collection-smart',
@@ -198,12 +201,21 @@ export const publishPost = operation({
   tag: 'Posts',
   summary: 'Publish a draft',
   description:
-    'For those who may edit the post. The first publication sets `posted_at`. Returns 409 if the post is already published.',
+    'For those who may edit the post. The first publication sets `posted_at`. Returns 409 if the post is already published, and `approval_required` without the approvals that it needs.',
   door: { holds: 'posts.publish' },
   scope: 'posts.write',
   params: idParams,
+  body: closed({ override_reason: OverrideReason }),
+  bodyOptional: true,
   responses: { 200: Post },
-  errors: ['not-author', 'not-found', 'post-is-draft', 'post-is-published'],
+  errors: [
+    'not-author',
+    'not-found',
+    'post-is-draft',
+    'post-is-published',
+    'state-move-not-allowed',
+    ...approvalErrors,
+  ],
 });
 
 export const unpublishPost = operation({
@@ -217,7 +229,14 @@ export const unpublishPost = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 200: Post },
-  errors: ['not-author', 'not-found', 'post-is-draft', 'post-is-published'],
+  errors: [
+    'capability-missing',
+    'not-author',
+    'not-found',
+    'post-is-draft',
+    'post-is-published',
+    'state-move-not-allowed',
+  ],
 });
 
 export const WorkflowState = closed({
@@ -325,6 +344,7 @@ export const createPost = operation({
   seenBy: 'caller',
   responses: { 201: Post },
   errors: [
+    ...approvalErrors,
     'collection-full',
     'collection-smart',
     'cover-not-member',

@@ -17,6 +17,8 @@ export const contentErrors = {
     property: 'asset_id',
   },
   'annotation-empty': { status: 422, text: 'an annotation needs a body or strokes', property: 'body' },
+  // HTTP-1 binds this text. Its parameters are `required`, `approved` and `missing`, the usernames of those asked.
+  'approval-required': { status: 409, text: 'approval_required' },
   'archive-of-one': { status: 400, text: 'send exactly one of ids, query, collection_id and post_id' },
   'archive-too-large': { status: 413, text: 'an archive holds at most {max} files' },
   'asset-of-upload-deleted': { status: 409, text: 'the asset of this upload has been deleted' },
@@ -188,6 +190,20 @@ export const contentErrors = {
   // HTTP-1 binds this text.
   'sidecar-not-installed': { status: 501, text: 'sidecar_not_installed' },
   'sitemap-part-unknown': { status: 400, text: 'part is not one of the index', property: 'part' },
+  'state-in-use': { status: 409, text: 'there are assets in the state {state}', property: 'states' },
+  'state-move-not-allowed': { status: 409, text: 'nothing moves from {from} to {to}' },
+  'state-moves-unknown': {
+    status: 400,
+    text: 'moves_to names the unknown state {state}',
+    property: 'states',
+  },
+  'state-repeated': { status: 400, text: 'states have the same code twice', property: 'states' },
+  'state-seeded': { status: 409, text: 'the state {state} stays', property: 'states' },
+  'states-of-posts-fixed': {
+    status: 409,
+    text: 'posts have no other state, so not {state}',
+    property: 'states',
+  },
   'state-not-found': { status: 404, text: 'state not found', property: 'state_id' },
   'state-of-other-domain': {
     status: 400,

@@ -6,6 +6,7 @@ import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { callersOf } from './caller-of.ts';
 import { liveComment } from './comments.ts';
 import { readablePosts } from './posts.ts';
+import { postsUnderReview, shownInReviews } from './reviews.ts';
 
 /**
  * Who reads which comments. Annotations, with their replies, are for readers of the file that they are about
@@ -13,14 +14,16 @@ import { readablePosts } from './posts.ts';
  */
 type Predicate = RawBuilder<boolean>;
 
-/** Posts `p` in which the caller reads and writes annotations: those that they read. */
+/** Posts `p` in which the caller reads and writes annotations: those that they read, and drafts that they review. */
 export function annotatedPosts(caller: Caller): Predicate {
-  return readablePosts(caller);
+  if (caller.kind === 'anonymous') return readablePosts(caller);
+  return sql`(${readablePosts(caller)} or ${postsUnderReview(caller)})`;
 }
 
-/** Members `a` of such a post `p` whose annotations the caller reads and writes: those that they are shown. */
+/** Members `a` of such a post `p` whose annotations the caller reads and writes: those that they are shown there. */
 export function annotatedMembers(caller: Caller): Predicate {
-  return sql`(${liveAsset} and ${shownAssets(caller)})`;
+  const shown = caller.kind === 'anonymous' ? shownAssets(caller) : shownInReviews(caller);
+  return sql`(${liveAsset} and ${shown})`;
 }
 
 /** Comments that are neither annotations nor replies to one: every reader of the post reads them (POST-33). */

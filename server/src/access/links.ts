@@ -1,6 +1,7 @@
 import type { DownloadPreset } from '@vitrine/contract/downloads';
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
+import { hasApprovals } from './approvals.ts';
 import { anonymouslyVisible, editableAssets, intact, shownAssets } from './assets.ts';
 import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections, filledByHand, readableCollections } from './collections.ts';
@@ -115,16 +116,19 @@ function hasVersion(version: number | null): Predicate {
   return sql`exists (select from asset_versions v where v.asset_id = a.id and v.number = ${version})`;
 }
 
-/** Posts of a collection `c` that its links show: published, and either by its owner or public. */
+/** Posts of a collection `c` that are shared with it: published, and either by its owner or public. */
 export const postsOfCollection: Predicate = sql`(${publishedPost}
   and (${openForVisitors(thePost)} or p.author_user_ref = c.owner_user_ref))`;
+
+/** The same, as far as they have the approvals that links need: others are left out (APPROVAL-4). */
+const linkedOfCollection: Predicate = sql`(${postsOfCollection} and ${hasApprovals('links')})`;
 
 /** Posts that a link to this target shows. */
 export function linkedPosts({ kind, id }: LinkVisitor['target']): Predicate {
   if (kind === 'asset') return sql`false`;
   if (kind === 'post') return sql`(p.id = ${id} and ${publishedPost})`;
   return sql`exists (select from collection_posts lp join collections c on c.id = lp.collection_id
-    where lp.collection_id = ${id} and lp.post_id = p.id and ${filledByHand} and ${postsOfCollection})`;
+    where lp.collection_id = ${id} and lp.post_id = p.id and ${filledByHand} and ${linkedOfCollection})`;
 }
 
 /**

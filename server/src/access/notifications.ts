@@ -12,13 +12,14 @@ import { ownTeam } from './teams.ts';
 /**
  * Which notifications an account sees. Each read checks the targets of a notification against the recipient's current
  * rights, so that lists, counts and mail agree with the pages. Refers to `notifications n` with `posts p`, `comments
- * c`, `resource_requests q`, `reviews r`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row,
+ * c`, `resource_requests q`, `assets a`, `reviews r`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row,
  * because with plain joins PostgreSQL hashed every post and comment to count the notifications of one account.
  */
 export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from posts p where p.id = n.post_id offset 0) p on true
   left join lateral (select * from comments c where c.id = n.comment_id offset 0) c on true
   left join lateral (select * from resource_requests q where q.id = n.request_id offset 0) q on true
+  left join lateral (select * from assets a where a.id = n.asset_id offset 0) a on true
   left join lateral (select * from reviews r where r.id = n.review_id offset 0) r on true
   left join lateral (select * from teams t where t.id = n.team_id offset 0) t on true
   left join lateral (select * from users mu where mu.ref = n.member_user_ref offset 0) mu on true
@@ -42,6 +43,7 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'review_reopened' then ${decidableReviews(caller)}
     when 'review_decided' then ${readableReviews(caller)}
     when 'review_due' then ${readableReviews(caller)}
+    when 'state_changed' then ${shownAssets(caller)}
     when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
     else case when n.comment_id is null then ${readablePosts(caller)} else ${readableComments(caller)} end end) is true)`;
 }

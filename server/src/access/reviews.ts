@@ -37,6 +37,12 @@ export function closableReviews(caller: SignedIn): Predicate {
   return editablePosts(caller);
 }
 
+/** REVIEW-3: drafts `p` under an open review in which the caller is asked, and which they could read once published. */
+export function postsUnderReview(caller: SignedIn): Predicate {
+  return sql`(p.draft and ${postsAsPublished(caller)} and exists (select from reviews r
+    where r.post_id = p.id and ${openReview} and ${asked(caller)}))`;
+}
+
 /**
  * Members `a` of drafts under review that publishing would show to the caller, who is asked (REVIEW-3): those of the author
  * or the team of the post with sensitivity `posts`. Publishing changes nothing for other sensitivities.

@@ -17,4 +17,6 @@ export type DomainEvent =
   | { what: 'review_decided'; review: string; actor: number; at: string }
   /** `version`: the new version of the post. */
   | { what: 'review_reopened'; review: string; version: number; actor: number }
+  /** `act`: one move, since an asset may return to a state. */
+  | { what: 'state'; asset: string; state: string; actor: number; act: string }
   | { what: 'review_due'; review: string; when: 'before' | 'after' };

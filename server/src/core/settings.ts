@@ -41,7 +41,9 @@ type SettingKey =
   | 'federation_key'
   | 'federation_sensitive'
   | 'federation_key_grace_days'
-  | 'activitypub';
+  | 'activitypub'
+  | 'approvals'
+  | 'reopen_on_change';
 
 type SettingValue = string | boolean | number | null | Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,7 @@
 import type { OperationId } from '@vitrine/contract/operations';
 import * as annotationsCreate from '../content/annotations/create.ts';
 import * as annotationsResolve from '../content/annotations/resolve.ts';
+import * as approvalsSettings from '../content/approvals/settings.ts';
 import * as archivesCreate from '../content/archives/create.ts';
 import * as archivesDownload from '../content/archives/download.ts';
 import * as assetsBytes from '../content/assets/bytes.ts';
@@ -100,6 +101,7 @@ import * as versionsRestore from '../content/versions/restore.ts';
 import * as versionsShow from '../content/versions/show.ts';
 import * as visualSearch from '../content/visual/search.ts';
 import * as whiteboards from '../content/whiteboards.ts';
+import * as workflowSettings from '../content/workflow/settings.ts';
 import type { BoundOperation } from '../core/handle.ts';
 import * as activitypubAccount from '../exchange/activitypub/opt-in.ts';
 import * as activitypubSwitch from '../exchange/activitypub/switch.ts';
@@ -234,9 +236,11 @@ const modules = [
   requestsQueues,
   requestsRequestAccess,
   requestsRequestRestore,
+  approvalsSettings,
   reviewsDecide,
   reviewsList,
   reviewsRequest,
+  workflowSettings,
   searchFeedViews,
   searchSaved,
   search,

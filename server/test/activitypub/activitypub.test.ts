@@ -330,7 +330,7 @@ describe('a follower', () => {
     await publishNote('Internal', 'org-only');
     expect(await arrived()).toEqual([]);
 
-    await ada.ok('publishPost', { params });
+    await ada.ok('publishPost', { params, body: undefined });
     const note = `${actor}/posts/${id}`;
     const object = { id: note, type: 'Note', attachment: [{ type: 'Image', name: 'Boats' }] };
     expect(await arrived()).toMatchObject([{ type: 'Create', actor, object }]);

@@ -95,7 +95,7 @@ describe('an asset of sensitivity posts', () => {
       return now();
     };
     expect(await now()).toEqual(none);
-    await owner.ok('publishPost', { params });
+    await owner.ok('publishPost', { params, body: undefined });
     expect(await now()).toEqual(all);
     expect(await update({ visibility: 'private' })).toEqual(none);
     expect(await update({ visibility: 'followers' })).toEqual([true, false, false]);
@@ -113,7 +113,7 @@ describe('an asset of sensitivity posts', () => {
     expect(await update({ members: [{ asset_id: asset.id }] })).toEqual(some);
     await owner.ok('unpublishPost', { params });
     expect(await now()).toEqual(none);
-    await owner.ok('publishPost', { params });
+    await owner.ok('publishPost', { params, body: undefined });
     await owner.ok('deletePost', { params, body: undefined });
     expect(await now()).toEqual(none);
     expect(await wrongExposures()).toEqual([]);
@@ -171,7 +171,7 @@ test('concurrent changes to the posts of an asset leave it the audience of the w
         publish(owner, [asset], { visibility, draft: true }),
       ),
     );
-    await Promise.all(posts.map(({ id }) => owner.ok('publishPost', { params: { id } })));
+    await Promise.all(posts.map(({ id }) => owner.ok('publishPost', { params: { id }, body: undefined })));
     expect(await wrongExposures()).toEqual([]);
     await Promise.all([
       ...posts.slice(0, 2).map(({ id }) => owner.ok('deletePost', { params: { id }, body: undefined })),

@@ -210,7 +210,7 @@ describe('collection_id of POST and PATCH /posts', () => {
     const draft = await publish(mara, [asset], { collection_id: id, draft: true });
     const post = await publish(mara, [asset], { collection_id: id });
     expect(await idsIn(ann, id)).toEqual([...posts, post.id]);
-    await mara.ok('publishPost', { params: { id: draft.id } });
+    await mara.ok('publishPost', { params: { id: draft.id }, body: undefined });
     expect(await idsIn(ann, id)).toEqual([...posts, draft.id, post.id]);
   });
 

@@ -44,7 +44,7 @@ test('a collection omits a draft and a post in the trash for everyone, and shows
   const { id } = await collect(mara, 'with a draft', posts);
   for (const who of [mara, ann, root]) expect(await shows(who, id)).toEqual([first, third]);
   expect(await everyPost(mara, { collection: id, draft: true })).toEqual([]);
-  await mara.ok('publishPost', { params: { id: second } });
+  await mara.ok('publishPost', { params: { id: second }, body: undefined });
   expect(await shows(ann, id)).toEqual(ids);
   await mara.ok('deletePost', { params: { id: second }, body: undefined });
   for (const who of [mara, ann, root]) expect(await shows(who, id)).toEqual([first, third]);

@@ -368,7 +368,7 @@ describe('comments_preview', () => {
       await mara.ok('updatePost', { params: { id: post }, body: { title: 'x' } }),
       await mara.ok('unpublishPost', { params: { id: post } }),
       ...(await mara.ok('listPosts', { query: { draft: true } })).items,
-      await mara.ok('publishPost', { params: { id: post } }),
+      await mara.ok('publishPost', { params: { id: post }, body: undefined }),
       ...(await mara.ok('listAssetPosts', { params: { id: picture.id } })).items,
     ].filter(({ id }) => id === post);
     expect(answers).toHaveLength(5);

@@ -146,7 +146,7 @@ test('a draft does not accept comments, not even from its author: 409, but not c
     expect([status, error === 'comments_disabled']).toEqual([409, false]);
   }
   expect(await countOf()).toBe(1);
-  await mara.ok('publishPost', { params: { id: post } });
+  await mara.ok('publishPost', { params: { id: post }, body: undefined });
   await say(ines, 'again', parent.id);
   expect(await countOf()).toBe(2);
 });

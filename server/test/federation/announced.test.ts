@@ -53,7 +53,7 @@ describe('no envelope names', () => {
     const sent = first + (await deliver());
     for (const secret of [hidden.id, draft.id, asset]) expect(sent).not.toContain(secret);
     // What becomes visible is sent.
-    await alice.ok('publishPost', { params: { id: draft.id } });
+    await alice.ok('publishPost', { params: { id: draft.id }, body: undefined });
     expect(await deliver()).toContain(draft.id);
   });
 

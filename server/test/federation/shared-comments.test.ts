@@ -40,7 +40,7 @@ describe('comments and likes on a shared post', () => {
     const recorded = sql<{ count: number }>`select count(*) from federation_outbox
       where status = 'skipped' and (kind = 'comment' or activity in ('like', 'unlike'))`;
     expect(await rowsOf(harbour, recorded)).toEqual([{ count: 5 }]);
-    await alice.ok('publishPost', { params: { id } });
+    await alice.ok('publishPost', { params: { id }, body: undefined });
     await say(id, 'For everyone again');
     await settle(harbour, studio);
     expect(await threadOf(bob, (await postOf(bob, title)).id)).toEqual(['For everyone again']);

@@ -378,7 +378,7 @@ describe('a shared collection', () => {
       );
     expect(await listed()).toEqual(['Visible']);
 
-    await alice.ok('publishPost', { params: { id: draft } });
+    await alice.ok('publishPost', { params: { id: draft }, body: undefined });
     await settle(harbour, studio);
     expect(await listed()).toEqual(['Draft', 'Visible']);
     await alice.ok('updatePost', { params: { id: hidden }, body: { visibility: 'org-only' } });

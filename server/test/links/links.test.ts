@@ -223,7 +223,7 @@ describe('an invalid link is the same 404 at every address', () => {
     expect(await statusOf(token)).toBe(200);
     await owner.ok('unpublishPost', { params: { id: one.id } });
     await gone(token, own.id);
-    await owner.ok('publishPost', { params: { id: one.id } });
+    await owner.ok('publishPost', { params: { id: one.id }, body: undefined });
     expect(await statusOf(token)).toBe(200);
     await owner.ok('deletePost', { params: { id: one.id }, body: {} });
     await gone(token, own.id);
@@ -355,17 +355,19 @@ describe('PATCH and DELETE /links/{link}', () => {
     const { cookie } = await unlock(library, made.token, 'boat');
     await open(library, made.token, cookie);
     const params = { link: made.id };
-    expect((await stranger.refused('renewLink', { params })).status).toBe(404);
-    const renewed = await owner.ok('renewLink', { params });
+    expect((await stranger.refused('renewLink', { params, body: undefined })).status).toBe(404);
+    const renewed = await owner.ok('renewLink', { params, body: undefined });
     expect(renewed).toMatchObject({ id: made.id, label: 'Client', has_password: true, opened_count: 1 });
     expect(renewed.url).toBe(`${library.address}/s/${renewed.token}`);
     expect(await statusOf(made.token)).toBe(404);
     expect(await statusOf(renewed.token)).toBe(401);
     await owner.ok('revokeLink', { params });
-    expect((await owner.refused('renewLink', { params })).status).toBe(409);
+    expect((await owner.refused('renewLink', { params, body: undefined })).status).toBe(409);
     const toAsset = await makeLink(owner, 'assets', asset.id);
     const writer = await bearer(library, owner, ['posts.write']);
-    expect((await writer.refused('renewLink', { params: { link: toAsset.id } })).status).toBe(403);
+    expect(
+      (await writer.refused('renewLink', { params: { link: toAsset.id }, body: undefined })).status,
+    ).toBe(403);
     const events = await auditEvents(library, { target_id: made.id });
     expect(events.map(({ event }) => event)).toContain('link.renewed');
     expect(JSON.stringify(events)).not.toContain(renewed.token);
@@ -406,7 +408,7 @@ describe('lists of links', () => {
     ]);
     expect((await owner.refused('listAllLinks')).status).toBe(403);
     // A renewed link belongs to the one who renewed it.
-    const renewed = await admin.ok('renewLink', { params: { link: toPost.id } });
+    const renewed = await admin.ok('renewLink', { params: { link: toPost.id }, body: undefined });
     const after = await maker.ok('listOwnLinks');
     expect(after.items.map(({ id }) => id)).toEqual([toFile.id]);
     const found = (await admin.ok('listOwnLinks')).items.find(({ id }) => id === toPost.id);

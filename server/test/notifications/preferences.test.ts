@@ -25,6 +25,7 @@ describe('notification preferences', () => {
         review_decided: { in_app: true, mail: 'now' },
         review_reopened: { in_app: true, mail: 'now' },
         review_due: { in_app: true, mail: 'now' },
+        state_changed: { in_app: true, mail: 'digest' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -97,7 +97,7 @@ describe('a mention in a post’s description', () => {
   test('notifies those who may read it once, when the post is published', async () => {
     const draft = await write({ title: 'T', draft: true, description: `with @${anna.username}.` });
     expect(await news(library, anna)).toEqual([]);
-    await author.ok('publishPost', { params: { id: draft.id } });
+    await author.ok('publishPost', { params: { id: draft.id }, body: undefined });
     await author.ok('updatePost', { params: { id: draft.id }, body: { title: 'U' } });
     await ben.ok('followUser', { params: { ref: author.ref } });
     const both = `@${ben.username} @${anna.username}`;

@@ -234,7 +234,7 @@ describe('if_unchanged_since', () => {
   // POST-34
   test('likes and comments do not cause a 409; publishing does for those who read the draft', async () => {
     const draft = await publish(mara, [one], { draft: true });
-    const post = await mara.ok('publishPost', { params: { id: draft.id } });
+    const post = await mara.ok('publishPost', { params: { id: draft.id }, body: undefined });
     await stranger.ok('likePost', { params: { id: post.id } });
     await stranger.ok('createComment', { params: { id: post.id }, body: { body: 'nice' } });
     const sent = await send(mara, draft.id, { title: 'x', if_unchanged_since: draft.updated_at });

@@ -116,7 +116,7 @@ describe('PUT and DELETE /posts/{id}/featured', () => {
     expect(await rail()).toEqual([c, b, a]);
     await author.ok('unpublishPost', { params: { id: c } });
     expect(await rail()).toEqual([b, a]);
-    await author.ok('publishPost', { params: { id: c } });
+    await author.ok('publishPost', { params: { id: c }, body: undefined });
     expect(await rail()).toEqual([c, b, a]);
   });
 

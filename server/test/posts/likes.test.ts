@@ -87,7 +87,7 @@ test('returns the same 404 for unreadable, draft, deleted and unknown posts, and
   await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'public' } });
   await mara.ok('unpublishPost', { params: { id: post } });
   await ask();
-  await mara.ok('publishPost', { params: { id: post } });
+  await mara.ok('publishPost', { params: { id: post }, body: undefined });
   await mara.ok('deletePost', { params: { id: post }, body: undefined });
   await ask();
   expect(answers).toEqual(answers.map(() => [404, '{"error":"not found"}']));

@@ -55,7 +55,7 @@ describe('a post of visibility explicit-share is read by those it is shared with
     expect(await reads(ann, id)).toBe(true);
     await mara.ok('unpublishPost', { params: { id } });
     expect(await reads(ann, id)).toBe(false);
-    await mara.ok('publishPost', { params: { id } });
+    await mara.ok('publishPost', { params: { id }, body: undefined });
     expect(await reads(ann, id)).toBe(true);
   });
 });

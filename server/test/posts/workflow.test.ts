@@ -15,7 +15,7 @@ const PUBLISHED = '00000000-0000-4000-8000-000000000202';
 
 const move = (who: Visitor, id: string, to: 'publish' | 'unpublish') =>
   who.send(`/posts/${id}/${to}`, { method: 'POST' });
-const publishing = (who: Visitor, id: string) => who.ok('publishPost', { params: { id } });
+const publishing = (who: Visitor, id: string) => who.ok('publishPost', { params: { id }, body: undefined });
 const withdrawing = (who: Visitor, id: string) => who.ok('unpublishPost', { params: { id } });
 const draftOf = (who: Account, body = {}) => publish(who, [asset], { draft: true, ...body });
 const read = (who: Visitor, id: string) => who.ok('getPost', { params: { id } });

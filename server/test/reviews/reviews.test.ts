@@ -168,6 +168,28 @@ describe('reviewers of a draft', () => {
     expect((await read(mara, review)).state).toBe('closed');
   });
 
+  // REVIEW-3, ANNOTATION-5
+  test('annotate its files and read their annotations, and nothing else of its thread', async () => {
+    const { review, post, assets } = await ask([bob]);
+    const params = { id: post.id };
+    const body = {
+      asset_id: assets[0] ?? '',
+      anchor: { kind: 'point' as const, x: 0.5, y: 0.5 },
+      body: 'Here',
+    };
+    const made = await bob.ok('createAnnotation', { params, body });
+    const own = await mara.ok('createAnnotation', { params, body });
+    const listed = async (who: Account) =>
+      (await who.ok('listComments', { params, query: {} })).items.map(({ id }) => id).toSorted();
+    expect(await listed(bob)).toEqual([made.id, own.id].toSorted());
+    expect(await stranger.status('POST', `/posts/${post.id}/annotations`, body)).toBe(404);
+    expect(await stranger.status('GET', `/posts/${post.id}/comments`)).toBe(404);
+    expect(await bob.status('POST', `/posts/${post.id}/comments`, { body: 'Hello' })).toBe(404);
+    await mara.ok('closeReview', { params: { id: review.id } });
+    expect(await bob.status('GET', `/posts/${post.id}/comments`)).toBe(404);
+    expect(await bob.status('POST', `/posts/${post.id}/annotations`, body)).toBe(404);
+  });
+
   // REVIEW-3
   test('see no member that publishing would withhold from them', async () => {
     const own = await upload(mara, await picture(), { sensitivity: 'posts' }, 'a.png');
@@ -234,7 +256,7 @@ describe('a decision', () => {
     expect((await read(mara, review)).reviewers[0]).not.toHaveProperty('assets');
     expect(await mara.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved' })).toBe(403);
     // The post is published, so that its reviewers still read the closed review.
-    await mara.ok('publishPost', { params: { id: post.id } });
+    await mara.ok('publishPost', { params: { id: post.id }, body: undefined });
     await mara.ok('closeReview', { params: { id: review.id } });
     expect(await bob.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved' })).toBe(409);
     expect((await read(bob, review)).reviewers[0]?.decision).toBe('approved');

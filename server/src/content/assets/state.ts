@@ -4,12 +4,14 @@ import { handle } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { announceStates } from '../workflow/announce-states.ts';
+import { checkMove } from '../workflow/moves.ts';
 import { lockEditable } from './edit.ts';
 import { showAsset } from './show.ts';
 
 /**
- * `POST /assets/{id}/state`: any state of the domain `asset` may follow any other. The current state is accepted and
- * changes nothing.
+ * `POST /assets/{id}/state`: a state of the domain `asset` that may follow the current one (WORKFLOW-2). The current state
+ * is accepted and changes nothing. The owner is notified of a change by somebody else.
  */
 export const setState = handle(setAssetState, async ({ db, ladder }, { caller, params, body }) => {
   await db.transaction().execute(async (tx) => {
@@ -22,6 +24,7 @@ export const setState = handle(setAssetState, async ({ db, ladder }, { caller, p
     if (state === undefined) throw refuse('state-not-found');
     if (state.domain !== 'asset') throw refuse('state-of-other-domain', { domain: state.domain });
     if (state.before === state.code) return;
+    await checkMove(tx, caller, 'asset', state.before, state.code);
     await tx
       .updateTable('assets')
       .set({ state_id: body.state_id, updated_at: nextUpdatedAt })
@@ -32,6 +35,7 @@ export const setState = handle(setAssetState, async ({ db, ladder }, { caller, p
       target: { kind: 'asset', id },
       metadata: { from: state.before, to: state.code },
     });
+    await announceStates(tx, caller, body.state_id, [id]);
   });
   const shown = await showAsset(db, caller, ladder, params.id);
   if (shown === null || shown.restricted) throw notFound();

@@ -84,7 +84,7 @@ const assetPairs: Readonly<Record<AssetActionKind, (action: AssetAction) => Pair
   set_status: ({ status }) => ({ run: setColumn('status', needed(status)), undo: undoColumn('status') }),
   set_state: ({ state_id }) => ({ run: setAssetState(needed(state_id)), undo: undoAssetState }),
   set_mature: ({ mature }) => ({
-    run: setColumn('mature', needed(mature), mature === true ? checkMature : undefined),
+    run: setColumn('mature', needed(mature), { check: mature === true ? checkMature : undefined }),
     undo: undoColumn('mature', mature === false ? checkMature : undefined),
   }),
   set_ai_provenance: ({ ai_provenance }) => ({
@@ -107,11 +107,14 @@ const assetPairs: Readonly<Record<AssetActionKind, (action: AssetAction) => Pair
 const postPairs: Readonly<Record<PostActionKind, (action: PostAction) => Pair>> = {
   add_tags: ({ tags }) => ({ run: addTagsToPosts(needed(tags)), undo: undoTagsOfPosts }),
   remove_tags: ({ tags }) => ({ run: removeTagsFromPosts(needed(tags)), undo: undoTagsOfPosts }),
-  set_visibility: ({ visibility }) => ({
-    run: setColumn('visibility', needed(visibility)),
+  set_visibility: ({ visibility, override_reason }) => ({
+    run: setColumn('visibility', needed(visibility), { overrideReason: override_reason ?? null }),
     undo: undoColumn('visibility'),
   }),
-  set_state: ({ state_id }) => ({ run: setPostState(needed(state_id)), undo: undoPostState }),
+  set_state: ({ state_id, override_reason }) => ({
+    run: setPostState(needed(state_id), override_reason ?? null),
+    undo: undoPostState,
+  }),
   add_to_collection: ({ collection_id }) => ({
     run: addToCollection('post', needed(collection_id)),
     undo: undoAdd('post', needed(collection_id)),

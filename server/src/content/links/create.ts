@@ -15,6 +15,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { checkApprovals } from '../approvals/gates.ts';
 import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { lockCollection } from '../collections/lock.ts';
 import { lockEditable as lockPost } from '../posts/edit.ts';
@@ -74,6 +75,8 @@ async function makeLink(
   return deps.db.transaction().execute(async (tx) => {
     await lockTarget[target.kind](tx, caller, target.id);
     await checkShowable(tx, target.kind, target.id);
+    if (target.kind === 'post')
+      await checkApprovals(tx, caller, target.id, ['links'], terms.override_reason ?? null);
     if (terms.version != null) await checkVersion(tx, target, terms.version);
     if (terms.presets != null) await checkPresets(tx, caller, terms.presets);
     const row = await insertLink(tx, caller, target, { ...terms, linkId, address, passwordHash });

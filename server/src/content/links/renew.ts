@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { handle } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { checkApprovals } from '../approvals/gates.ts';
 import { newAddress } from './address.ts';
 import { lockLink } from './edit.ts';
 import { shownLink } from './show.ts';
@@ -12,11 +13,13 @@ import { countOmitted } from './target.ts';
  * `POST /links/{link}/renew`: the former address ends at once. The caller becomes the creator, on whose rights the link
  * depends (LINK-5, LINK-19).
  */
-export const renew = handle(renewLink, async (deps, { caller, params, http }) => {
+export const renew = handle(renewLink, async (deps, { caller, params, body, http }) => {
   const { token, url, tokenHash, tokenSealed } = await newAddress(deps, http);
   const renewed = await deps.db.transaction().execute(async (tx) => {
     const link = await lockLink(tx, caller, params.link);
     if (link.revoked_at !== null) throw refuse('link-revoked');
+    if (link.target_kind === 'post')
+      await checkApprovals(tx, caller, link.target_id, ['links'], body?.override_reason ?? null);
     await tx
       .updateTable('share_links')
       .set({

@@ -1,5 +1,6 @@
 import type { TargetKind } from '@vitrine/contract/links';
 import { type RawBuilder, sql } from 'kysely';
+import { hasApprovals } from '../../access/approvals.ts';
 import { liveAsset } from '../../access/assets.ts';
 import { filledByHand } from '../../access/collections.ts';
 import { filesOfCollection, passedOn, postsOfCollection } from '../../access/links.ts';
@@ -28,14 +29,14 @@ export async function countOmittedOf(
     select omitted.id, count(*) as omitted from (
       select target.id, a.id as asset_id
       from (
-      select given.id, given.id as post_id from unnest(${idsOf('post')}::uuid[]) given (id)
+      select given.id, given.id as post_id, true as approved from unnest(${idsOf('post')}::uuid[]) given (id)
       union all
-      select c.id, p.id from collections c join collection_posts cp on cp.collection_id = c.id
+      select c.id, p.id, ${hasApprovals('links')} from collections c join collection_posts cp on cp.collection_id = c.id
         join posts p on p.id = cp.post_id
       where c.id = any(${idsOf('collection')}::uuid[]) and ${filledByHand} and ${postsOfCollection}
     ) target join posts p on p.id = target.post_id join post_members m on m.post_id = p.id
       join assets a on a.id = m.asset_id
-    where ${liveAsset} and not ${passedOn}
+    where ${liveAsset} and not (target.approved and ${passedOn})
     union
     select c.id, a.id from collections c join collection_assets ca on ca.collection_id = c.id
       join assets a on a.id = ca.asset_id

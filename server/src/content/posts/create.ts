@@ -9,6 +9,7 @@ import { announce } from '../../people/notifications/announce.ts';
 import { checkAssignable } from '../../people/teams/assignable.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { checkApprovals, gatesOfPublishing } from '../approvals/gates.ts';
 import { append } from '../collections/place.ts';
 import { readChanged } from './get.ts';
 import { insertPost } from './insert.ts';
@@ -61,8 +62,10 @@ export const create = handle(createPost, async ({ db, ladder }, { caller, body }
     if (body.team_id !== undefined) await checkAssignable(tx, caller, body.team_id);
     const id = await insertPost(tx, caller.ref, body);
     if (body.collection_id !== undefined) await append(tx, caller, body.collection_id, id);
-    if (body.publish_at !== undefined) await schedule(tx, caller, id, body.publish_at);
+    if (body.publish_at !== undefined)
+      await schedule(tx, caller, id, body.publish_at, body.override_reason ?? null);
     if (body.draft !== true) {
+      await checkApprovals(tx, caller, id, gatesOfPublishing(body.visibility), body.override_reason ?? null);
       await announce(tx, { what: 'post', post: id, actor: caller.ref });
       await notifyFollowers(tx, id);
     }

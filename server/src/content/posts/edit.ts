@@ -13,6 +13,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { checkApprovals } from '../approvals/gates.ts';
 import { followContent } from '../approvals/post-content.ts';
 import { append } from '../collections/place.ts';
 import { checkAssets, checkThumbnail } from './create.ts';
@@ -169,7 +170,13 @@ async function checkNamed(
 }
 
 /** Applies the body to a locked post. */
-async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: LockedPost): Promise<void> {
+async function change(
+  tx: Tx,
+  caller: SignedIn,
+  body: PostUpdate,
+  locked: LockedPost,
+  overrideReason: string | null,
+): Promise<void> {
   const before = await readMembers(tx, locked.id);
   await checkNamed(tx, caller, body, locked, before);
   const after = membersAfter(body, before);
@@ -202,7 +209,7 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
     })
     .where('id', '=', locked.id)
     .execute();
-  if (body.publish_at != null) await schedule(tx, caller, locked.id, body.publish_at);
+  if (body.publish_at != null) await schedule(tx, caller, locked.id, body.publish_at, overrideReason);
   if (body.clear_publish_at === true) await unschedule(tx, locked.id);
   if (!locked.draft) await announce(tx, { what: 'post', post: locked.id, actor: caller.ref });
 }
@@ -211,7 +218,7 @@ async function change(tx: Tx, caller: SignedIn, body: PostUpdate, locked: Locked
 export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, body }) => {
   checkShape(body);
   // A place in a collection is not a property of the post.
-  const { collection_id: collectionId, ...changes } = body;
+  const { collection_id: collectionId, override_reason: overrideReason, ...changes } = body;
   const post = await db.transaction().execute(async (tx) => {
     const locked = await lockEditable(tx, caller, params.id);
     checkUnchanged(body.if_unchanged_since, locked.updated_at);
@@ -220,7 +227,9 @@ export const edit = handle(updatePost, async ({ db, ladder }, { caller, params, 
     }
     if (body.publish_at != null && !locked.draft) throw refuse('post-not-draft');
     if (asksForChange(changes)) {
-      await change(tx, caller, changes, locked);
+      await change(tx, caller, changes, locked, overrideReason ?? null);
+      if (!locked.draft && body.visibility === 'public' && locked.visibility !== 'public')
+        await checkApprovals(tx, caller, locked.id, ['public_audience'], overrideReason ?? null);
       const update = { activity: 'update' as const, actorRef: caller.ref };
       if (body.visibility != null && body.visibility !== locked.visibility)
         await notifyPeersOfVisibility(tx, locked.id, update);

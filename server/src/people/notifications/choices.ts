@@ -21,6 +21,7 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   review_decided: { in_app: true, mail: 'now' },
   review_reopened: { in_app: true, mail: 'now' },
   review_due: { in_app: true, mail: 'now' },
+  state_changed: { in_app: true, mail: 'digest' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

@@ -39,6 +39,10 @@ interface NotificationRow {
   review_id: string | null;
   review_due_at: string | null;
   review_decision: 'approved' | 'changes_requested' | null;
+  asset_id: string | null;
+  asset_title: string | null;
+  state_id: string | null;
+  state_label: string | null;
   read: boolean;
   happened_at: string;
 }
@@ -67,6 +71,8 @@ function show(row: NotificationRow): Notification {
     ...(row.review_id === null
       ? {}
       : { review: { id: row.review_id, due_at: row.review_due_at, decision: row.review_decision } }),
+    ...(row.asset_id === null ? {} : { asset: { id: row.asset_id, title: row.asset_title ?? '' } }),
+    ...(row.state_id === null ? {} : { state: { id: row.state_id, label: row.state_label ?? '' } }),
     read: row.read,
     happened_at: row.happened_at,
   };
@@ -90,6 +96,8 @@ export async function showNotifications(
       n.post_id, p.title as post_title, n.comment_id, c.parent_id, left(c.body, ${EXCERPT}) as excerpt,
       n.request_id, q.target_kind, q.target_id, q.requested_capability, q.state,
       n.team_id, t.name as team_name, ${identityJson(caller, 'mu')} as member,
+      n.asset_id, a.title as asset_title, n.state_id,
+      (select ws.label from workflow_states ws where ws.id = n.state_id) as state_label,
       n.review_id, r.due_at as review_due_at, case when n.kind = 'review_decided' then (
         select rr.decision from review_reviewers rr
         where rr.review_id = n.review_id and rr.user_ref = n.actor_user_ref) end as review_decision,

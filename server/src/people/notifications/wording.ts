@@ -12,7 +12,7 @@ function whatIsAsked(code: string | undefined, asked: string): string {
 
 /** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
-  const { kind, actor, actor_count, post, request, review, team, member } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member, asset, state } = notification;
   const who = actor?.display_name ?? 'Someone';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
   const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
@@ -48,6 +48,8 @@ export function sentenceOf(notification: Notification): string {
       return `${title} has changed since you reviewed it`;
     case 'review_due':
       return `The review of ${title} ${review?.due_at != null && Date.parse(review.due_at) < Date.now() ? 'is overdue' : 'is due soon'}`;
+    case 'state_changed':
+      return `${who} moved ${asset?.title.trim() ? `“${asset.title.trim()}”` : 'an asset'} to ${state?.label ?? 'another state'}`;
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
@@ -58,8 +60,9 @@ export function sentenceOf(notification: Notification): string {
 
 /** Returns the path of its target, below the library's public address; null without one. */
 function linkOf(notification: Notification, baseUrl: string | null): string | null {
-  const { post, comment, request, review, actor, team, kind } = notification;
+  const { post, comment, request, review, asset, actor, team, kind } = notification;
   if (baseUrl === null) return null;
+  if (asset !== undefined) return `${baseUrl}/assets/${asset.id}`;
   if (review !== undefined) return `${baseUrl}/reviews/${review.id}`;
   if (post !== undefined)
     return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;

@@ -27,5 +27,6 @@ export const capabilityLabels: Record<Capability, string> = {
   'system.config.write': 'Change the settings of the library',
   'system.audit.read': 'Read the audit log',
   'content.read.all': 'See restricted assets',
+  'posts.approve.override': 'Publish and share posts without the required approvals',
   'jobs.read': 'See background jobs',
 };

@@ -794,7 +794,8 @@ interface NotificationsTable {
     | 'review_requested'
     | 'review_decided'
     | 'review_reopened'
-    | 'review_due';
+    | 'review_due'
+    | 'state_changed';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -809,6 +810,8 @@ interface NotificationsTable {
   team_id: string | null;
   member_user_ref: number | null;
   review_id: string | null;
+  asset_id: string | null;
+  state_id: string | null;
 }
 
 interface NotifiedLikesTable {
@@ -870,6 +873,7 @@ interface PostSchedulesTable {
   user_ref: number | null;
   token_id: string | null;
   impersonator_user_ref: number | null;
+  override_reason: string | null;
 }
 
 interface PostSharesTable {
@@ -1283,6 +1287,9 @@ interface WorkflowStatesTable {
   code: string;
   label: string;
   sort_order: number;
+  moves_to: Generated<string[]>;
+  capability: string | null;
+  seeded: Generated<boolean>;
 }
 
 export interface Tables {

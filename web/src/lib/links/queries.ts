@@ -83,7 +83,7 @@ export async function createLink(
 
 /** Replaces the address of a link, and returns the link with the new one. */
 export async function renewLink({ client, queries }: Service, link: string) {
-  const renewed = await client.call('renewLink', { params: { link } });
+  const renewed = await client.call('renewLink', { params: { link }, body: undefined });
   await queries.invalidateQueries({ queryKey: ['links'] });
   return renewed;
 }

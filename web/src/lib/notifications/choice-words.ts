@@ -37,6 +37,7 @@ export const kindWords: readonly {
     hint: 'A post has changed since you reviewed it.',
   },
   { kind: 'review_due', label: 'Reminders of reviews', hint: 'A review is due in a day, or overdue.' },
+  { kind: 'state_changed', label: 'States of your files', hint: 'Someone moves your file to another state.' },
   { kind: 'mention', label: 'Mentions', hint: 'Someone writes @ and your username.' },
   { kind: 'reply', label: 'Replies', hint: 'Someone replies to your comment.' },
   { kind: 'comment', label: 'Comments on your posts', hint: 'Someone comments on your post.' },

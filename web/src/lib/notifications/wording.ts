@@ -31,7 +31,7 @@ const decided: Readonly<Record<string, string>> = {
 
 /** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
-  const { kind, actor, actor_count, post, request, review, team, member } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member, asset, state } = notification;
   const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
   const title = titleOf(post?.title, 'a post');
   const own = titleOf(post?.title, 'without a title');
@@ -76,6 +76,14 @@ export function sentenceOf(notification: Notification): Piece[] {
         : [who, plain(' approved '), title];
     case 'review_reopened':
       return [title, plain(' has changed since you reviewed it')];
+    case 'state_changed':
+      return [
+        who,
+        plain(' moved '),
+        titleOf(asset?.title, 'an asset'),
+        plain(' to '),
+        strong(state?.label ?? 'another state'),
+      ];
     case 'review_due': {
       const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
       return [plain('The review of '), title, plain(isPast ? ' is overdue' : ' is due soon')];
@@ -90,7 +98,8 @@ export function sentenceOf(notification: Notification): Piece[] {
 
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
-  const { kind, post, comment, request, review, actor, team } = notification;
+  const { kind, post, comment, request, review, asset, actor, team } = notification;
+  if (asset !== undefined) return `/assets/${asset.id}`;
   if (review !== undefined) return `/reviews/${review.id}`;
   if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;

@@ -1,12 +1,17 @@
 import { sql } from 'kysely';
+import type { SignedIn } from '../../../access/caller.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
-import { refuse } from '../../../platform/http/refuse.ts';
+import { Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
+import { announceStates } from '../../workflow/announce-states.ts';
+import { checkRule, readStateRule, type StateRule } from '../../workflow/moves.ts';
 import { type Changed, changeRows, type ReadRow } from '../rows.ts';
 import {
   type Action,
   changedSince,
+  type Outcome,
+  refused,
   type Step,
   type StepResult,
   type UndoRecord,
@@ -29,8 +34,8 @@ interface StateRecord {
 /** Only this module writes records of its actions. */
 const recordOf = (record: UndoRecord | null) => record as unknown as StateRecord;
 
-/** Returns the code of a state of assets; throws for an unknown state and for one of another domain. */
-async function codeOf(tx: Tx, stateId: string): Promise<string> {
+/** Returns the rule of a state of assets; throws for an unknown state and for one of another domain. */
+async function ruleOf(tx: Tx, stateId: string): Promise<StateRule> {
   const state = await tx
     .selectFrom('workflow_states')
     .select(['domain', 'code'])
@@ -38,7 +43,20 @@ async function codeOf(tx: Tx, stateId: string): Promise<string> {
     .executeTakeFirst();
   if (state === undefined) throw refuse('state-not-found');
   if (state.domain !== 'asset') throw refuse('state-of-other-domain', { domain: state.domain });
-  return state.code;
+  const rule = await readStateRule(tx, 'asset', state.code);
+  if (rule === null) throw refuse('state-not-found');
+  return rule;
+}
+
+/** WORKFLOW-2: why the asset may not move; null if it may. */
+function whyNot(caller: SignedIn, from: string | null, rule: StateRule): Outcome | null {
+  try {
+    checkRule(caller, from, rule);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error.message);
+    throw error;
+  }
 }
 
 async function write({ tx, caller }: Step, changed: readonly Changed<StateRow>[]): Promise<void> {
@@ -56,6 +74,15 @@ async function write({ tx, caller }: Step, changed: readonly Changed<StateRow>[]
     };
   });
   await recordEvents(tx, caller, events);
+  const byState = Map.groupBy(states, ({ state_id }) => state_id);
+  for (const [stateId, moved] of byState)
+    if (stateId !== null)
+      await announceStates(
+        tx,
+        caller,
+        stateId,
+        moved.map(({ id }) => id),
+      );
 }
 
 type Judge = Parameters<typeof changeRows<StateRow>>[1]['judge'];
@@ -70,16 +97,24 @@ function stateAction(step: Step, judge: Judge): Promise<StepResult> {
   });
 }
 
-/** Moves assets to a state of their domain; any state may follow any other. */
+/** Moves assets to a state of their domain that may follow theirs. */
 export function setAssetState(stateId: string): Action {
   return async (step) => {
-    const to = await codeOf(step.tx, stateId);
-    return stateAction(step, ({ state_id: before, code: from }) =>
-      before === stateId ? unchanged : { outcome: 'changed', record: { before, after: stateId, from, to } },
-    );
+    const rule = await ruleOf(step.tx, stateId);
+    const { code: to } = rule;
+    return stateAction(step, ({ state_id: before, code: from }) => {
+      if (before === stateId) return unchanged;
+      return (
+        whyNot(step.caller, from, rule) ?? {
+          outcome: 'changed',
+          record: { before, after: stateId, from, to },
+        }
+      );
+    });
   };
 }
 
+/** Moves assets back. What the batch was allowed to do may be undone, whichever state may follow which. */
 export const undoAssetState: Action = (step) =>
   stateAction(step, ({ state_id: stateId }, record) => {
     const { before, after, from, to } = recordOf(record);

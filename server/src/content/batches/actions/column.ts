@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
+import { hasApprovals, mayOverride } from '../../../access/approvals.ts';
 import { notifyPeersOfCollectionsWith, notifyPeersOfMembers } from '../../../core/outbox/enqueue.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
+import { approvalRequired, checkApprovals } from '../../approvals/gates.ts';
 import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
-import { type Action, changedSince, refused, type Step, unchanged } from '../step.ts';
+import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
 import { announceEach } from './announce-each.ts';
 
 type Value = string | boolean | null;
@@ -11,6 +13,8 @@ type Value = string | boolean | null;
 interface ColumnRow extends ReadRow {
   value: Value;
   draft: boolean;
+  /** Of posts: whether it has the approvals for a public audience. */
+  approved: boolean;
 }
 
 interface BatchColumn {
@@ -68,18 +72,37 @@ async function writeColumn(
   );
 }
 
+/** Whether a change opens a published post to the public, which may need approvals (APPROVAL-1). */
+const opensToPublic = (row: ColumnRow, record: UndoRecord) => !row.draft && record.after === 'public';
+
 function columnAction(
   name: BatchColumnName,
   step: Step,
   judge: Parameters<typeof changeRows<ColumnRow>>[1]['judge'],
+  overrideReason: string | null = null,
 ) {
   const { subject } = columns[name];
-  const isDraft = subject === 'post' ? sql`p.draft` : sql`false`;
+  const isPost = subject === 'post';
+  const isDraft = isPost ? sql`p.draft` : sql`false`;
+  const approved = isPost ? hasApprovals('public_audience') : sql`true`;
   return changeRows<ColumnRow>(step, {
     subject,
-    columns: sql`${sql.ref(`${subject === 'asset' ? 'a' : 'p'}.${name}`)} as value, ${isDraft} as draft`,
-    judge,
-    write: (changed) => writeColumn(step, name, changed),
+    columns: sql`${sql.ref(`${subject === 'asset' ? 'a' : 'p'}.${name}`)} as value, ${isDraft} as draft,
+      ${approved} as approved`,
+    judge(row, record) {
+      const outcome = judge(row, record);
+      if (outcome.outcome !== 'changed' || !isPost || row.approved) return outcome;
+      return opensToPublic(row, outcome.record) && (overrideReason === null || !mayOverride(step.caller))
+        ? refused(approvalRequired(0, 0, []).message)
+        : outcome;
+    },
+    async write(changed) {
+      await writeColumn(step, name, changed);
+      if (!isPost) return;
+      for (const { row, record } of changed)
+        if (opensToPublic(row, record))
+          await checkApprovals(step.tx, step.caller, row.id, ['public_audience'], overrideReason);
+    },
     edited: [name],
   });
 }
@@ -99,11 +122,22 @@ export function writeText(name: keyof typeof longest, text: string, appends: boo
 }
 
 /** Sets a property to this value. `check` throws a Refusal if no object may have it. */
-export function setColumn(name: BatchColumnName, after: Value, check: Check = noCheck): Action {
+export function setColumn(
+  name: BatchColumnName,
+  after: Value,
+  {
+    check = noCheck,
+    overrideReason = null,
+  }: { check?: Check | undefined; overrideReason?: string | null } = {},
+): Action {
   return async (step) => {
     await check(step);
-    return columnAction(name, step, ({ value: before }) =>
-      before === after ? unchanged : { outcome: 'changed', record: { before, after } },
+    return columnAction(
+      name,
+      step,
+      ({ value: before }) =>
+        before === after ? unchanged : { outcome: 'changed', record: { before, after } },
+      overrideReason,
     );
   };
 }

@@ -5,6 +5,7 @@ import { checkMayCreatePosts, checkMayPublish } from '../../../access/posts.ts';
 import { notifyFollowers } from '../../../core/outbox/followers.ts';
 import { announce } from '../../../people/notifications/announce.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { checkApprovals, checkNewPost, gatesOfPublishing } from '../../approvals/gates.ts';
 import { insertPost } from '../../posts/insert.ts';
 import { changeRows, type ReadRow } from '../rows.ts';
 import type { Action } from '../step.ts';
@@ -12,11 +13,16 @@ import type { Action } from '../step.ts';
 /** Makes one post of the assets whose columns the caller may see, in their order; the others are refused. */
 export function createPostOf(action: AssetAction): Action {
   const { title, visibility, draft, tags } = action;
+  const overrideReason = action.override_reason ?? null;
+  const gates = draft === true ? [] : gatesOfPublishing(visibility);
   return async (step) => {
     const { tx, caller, items } = step;
     if (items.length > mostInPost) throw refuse('too-many-files-for-post', { max: mostInPost });
     checkMayCreatePosts(caller);
-    if (draft !== true) checkMayPublish(caller);
+    if (draft !== true) {
+      checkMayPublish(caller);
+      await checkNewPost(tx, caller, gates, overrideReason);
+    }
     let postId: string | undefined;
     const { outcomes } = await changeRows<ReadRow & { is_read: boolean }>(step, {
       subject: 'asset',
@@ -36,6 +42,7 @@ export function createPostOf(action: AssetAction): Action {
           ...(tags === undefined ? {} : { tags }),
         });
         if (draft === true) return;
+        await checkApprovals(tx, caller, postId, gates, overrideReason);
         await announce(tx, { what: 'post', post: postId, actor: caller.ref });
         await notifyFollowers(tx, postId);
       },

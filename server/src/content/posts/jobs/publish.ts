@@ -13,13 +13,14 @@ import { movePost, publishing } from '../workflow.ts';
 
 interface DueRow extends Origin {
   publish_at: string;
+  override_reason: string | null;
   is_in_trash: boolean;
 }
 
 /** Locks a post that is due, and its schedule. */
 async function lockDue(tx: Tx, postId: string): Promise<DueRow | undefined> {
   const { rows } = await sql<DueRow>`
-    select s.publish_at, p.deleted_at is not null as is_in_trash, ${originColumns('s')}
+    select s.publish_at, s.override_reason, p.deleted_at is not null as is_in_trash, ${originColumns('s')}
     from posts p join post_schedules s on s.post_id = p.id
     where p.id = ${postId} and s.publish_at <= clock_timestamp() for no key update of p, s`.execute(tx);
   return rows[0];
@@ -39,6 +40,17 @@ async function publisherOf(tx: Tx, postId: string, due: DueRow): Promise<SignedI
   }
 }
 
+/** Publishes a post that is due; false when it lacks approvals, or may no longer move (APPROVAL-3, WORKFLOW-2). */
+async function isPublished(tx: Tx, publisher: SignedIn, postId: string, due: DueRow): Promise<boolean> {
+  try {
+    await movePost(tx, publisher, postId, publishing, due.override_reason);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
+  }
+}
+
 /** Ends the schedule of a post that is due, with or without publishing it. */
 async function endDue(db: Database, postId: string, isHopeless: boolean): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -46,10 +58,9 @@ async function endDue(db: Database, postId: string, isHopeless: boolean): Promis
     if (due === undefined) return;
     const publisher = due.is_in_trash || isHopeless ? null : await publisherOf(tx, postId, due);
     await unschedule(tx, postId);
-    if (publisher !== null) {
-      await movePost(tx, publisher, postId, publishing);
+    if (publisher !== null && (await isPublished(tx, publisher, postId, due)))
       await announce(tx, { what: 'post', post: postId, actor: publisher.ref });
-    } else if (!due.is_in_trash)
+    else if (!due.is_in_trash)
       await announce(tx, { what: 'publish_failed', post: postId, at: due.publish_at });
   });
 }

@@ -23,6 +23,8 @@ interface Notice {
   comment?: string;
   request?: string;
   review?: string;
+  asset?: string;
+  state?: string;
   team?: string;
   member?: number;
   /** When it happened, if earlier than now. */
@@ -57,14 +59,14 @@ interface Progress {
  */
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
-  const { team = null, member = null, review = null } = notice;
+  const { team = null, member = null, review = null, asset = null, state = null } = notice;
   const { rows } = await sql<Progress & { called: number; mailed: number }>`
     with recipients as materialized (${recipients}),
     notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
-        member_user_ref, review_id, happened_at, in_app, mail)
+        member_user_ref, review_id, asset_id, state_id, happened_at, in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid, ${team}::uuid,
-        ${member}::bigint, ${review}::uuid, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
+        ${member}::bigint, ${review}::uuid, ${asset}::uuid, ${state}::uuid, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
       from (${recipientsOfKind(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
@@ -267,6 +269,13 @@ export async function notifyOf(db: Database, event: DomainEvent): Promise<void> 
       const { request, actor } = event;
       const recipients = sql`select requester_user_ref as user_ref from resource_requests where id = ${request}`;
       await notify(db, `decision:${request}`, { kind: 'request_decided', actor, request, recipients });
+      return;
+    }
+    case 'state': {
+      const { asset, state, actor, act } = event;
+      const recipients = sql`select a.owner_user_ref as user_ref from assets a
+        where a.id = ${asset} and a.owner_user_ref is not null and a.state_id = ${state}`;
+      await notify(db, `state:${act}`, { kind: 'state_changed', actor, asset, state, recipients });
       return;
     }
     case 'review_requested':
