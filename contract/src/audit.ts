@@ -16,6 +16,8 @@ export const AuditEvent = closed({
   subject: Type.Optional(PostAuthor),
   target_kind: Type.Optional(Type.String()),
   target_id: Type.Optional(Uuid),
+  /** The title or name of the target; absent if it is deleted or the caller may not see it. */
+  target_title: Type.Optional(Type.String()),
   metadata: Type.Record(Type.String(), Type.Unknown()),
   occurred_at: Timestamp,
 });

@@ -24,6 +24,11 @@ describe('sentenceOf', () => {
     expect(written('post.published', { target_kind: 'post' })).toBe('<actor> published <target>');
   });
 
+  it('writes numbers', () => {
+    const metadata = { number: 2 };
+    expect(written('asset.version.added', { metadata })).toBe('<actor> uploaded version 2 of <target>');
+  });
+
   it('distinguishes the actor’s own account from others', () => {
     expect(written('auth.2fa.disabled', about(1))).toBe('<actor> turned off their second factor');
     expect(written('auth.2fa.disabled', about(2))).toBe('<actor> removed the second factor of <subject>');

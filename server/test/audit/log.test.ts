@@ -5,9 +5,10 @@ import { enqueue } from '../../src/core/job-table.ts';
 import { recordEvent } from '../../src/people/audit/record.ts';
 import { retainAudit } from '../../src/people/audit/retention.ts';
 import { type Visitor, visit } from '../support/client.ts';
-import { type Account, openLibrary, password } from '../support/library.ts';
+import { type Account, openLibrary, password, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
 import { actAs, grant, sessionIdOf } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 import { watchStatements } from '../support/statements.ts';
 
 /** Records an event of this name on behalf of the server. */
@@ -101,6 +102,21 @@ describe('GET /admin/audit', () => {
   });
 
   // AUDIT-3
+  // AUDIT-8
+  test('names the title of a target that the caller may see', async () => {
+    const fields = { title: 'Sealed', sensitivity: 'restricted' };
+    const { id } = await upload(root, plainFile(), fields);
+    await root.ok('deleteAsset', { params: { id }, body: undefined });
+    const titlesFor = async (caller: Visitor) =>
+      (await everything(caller, { event: 'asset.*' }))
+        .filter(({ target_id }) => target_id === id)
+        .map(({ target_title }) => target_title);
+    expect(await titlesFor(root)).toEqual([undefined]);
+    await root.ok('restoreAsset', { params: { id } });
+    expect(await titlesFor(root)).toEqual(['Sealed']);
+    expect(await titlesFor(auditor)).toEqual([undefined]);
+  });
+
   test('is newest first, in a stable order, and pages without gaps while events arrive', async () => {
     await sql`insert into audit_events (event, occurred_at)
       select 'paged', now() - (i / 4) * interval '1 millisecond' from generate_series(1, 11) i`.execute(db);

@@ -69,7 +69,8 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   const events = admin.getByRole('listitem').filter({ has: admin.locator('time') });
   await expect.poll(() => events.count()).toBe(2);
   const given = events.filter({ hasText: /mara gave Otto Brandt “See accounts”/ });
-  await given.getByText('capability.grant.added').click();
+  await given.getByText('Details').click();
+  await given.getByText('capability.grant.added').waitFor();
   await given.getByText('Helps out').waitFor();
   const [download] = await Promise.all([
     admin.waitForEvent('download'),

@@ -238,7 +238,7 @@ test('recipients open a shared collection and see only what they may read', asyn
   const dialog = ana.getByRole('dialog');
   await dialog.getByRole('button', { name: 'Only for named people' }).click();
   await dialog.getByText('Opened by: People you choose.').waitFor();
-  await dialog.getByLabel('Username').fill('ben');
+  await dialog.getByLabel('Add a person').fill('ben');
   await dialog.getByRole('button', { name: 'Add' }).click();
   await dialog.getByRole('list', { name: 'People it is shared with' }).getByText('Ben Iyer').waitFor();
   await dialog.getByRole('button', { name: 'Done' }).click();

@@ -328,7 +328,7 @@ test('shares a post with people by name and stops sharing', async () => {
   const id = await makePost('Between us', { visibility: 'private' });
   await openEditor(id);
   await ana.getByRole('radio', { name: /People you choose/ }).check();
-  const name = ana.getByLabel('Username');
+  const name = ana.getByLabel('Add a person');
   await name.fill('nobody-here');
   await ana.getByRole('button', { name: 'Add', exact: true }).click();
   await ana.getByText('There is no account named nobody-here.').waitFor();

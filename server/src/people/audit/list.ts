@@ -2,6 +2,7 @@ import { pipeline } from 'node:stream/promises';
 import { type AuditEvent, exportAudit, listAudit } from '@vitrine/contract/audit';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { type RawBuilder, sql } from 'kysely';
+import { titleOfTarget } from '../../access/audited.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { identityJson, readerOfNames, seesPersonalData } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
@@ -25,6 +26,7 @@ interface EventRow
   > {
   actor: PostAuthor | null;
   subject: PostAuthor | null;
+  target_title: string | null;
   metadata: Record<string, unknown>;
 }
 
@@ -60,6 +62,7 @@ function shown(row: EventRow, withPersonal: boolean): AuditEvent {
     ...(row.subject === null ? {} : { subject: row.subject }),
     ...(row.target_kind === null ? {} : { target_kind: row.target_kind }),
     ...(row.target_id === null ? {} : { target_id: row.target_id }),
+    ...(row.target_title === null || row.target_title === '' ? {} : { target_title: row.target_title }),
     metadata: Object.fromEntries(metadata),
     occurred_at: row.occurred_at,
   };
@@ -70,7 +73,8 @@ async function pageOfEvents(db: Database, caller: SignedIn, filters: Filters, qu
   const names = readerOfNames(caller);
   const { rows } = await sql<EventRow>`
     select e.id, e.event, e.actor_user_ref, ${identityJson(names, 'au')} as actor, e.subject_user_ref,
-      ${identityJson(names, 'su')} as subject, e.target_kind, e.target_id, e.metadata, e.occurred_at
+      ${identityJson(names, 'su')} as subject, e.target_kind, e.target_id,
+      ${titleOfTarget(caller)} as target_title, e.metadata, e.occurred_at
     from audit_events e left join users au on au.ref = e.actor_user_ref
       left join users su on su.ref = e.subject_user_ref
     where ${sql.join([page.after, ...conditions(filters)], sql` and `)} ${page.order}`.execute(db);

@@ -122,6 +122,26 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'post.unshared': '{actor} stopped sharing {target} with {subject}',
   'collection.shared': '{actor} shared {target} with {subject}',
   'collection.unshared': '{actor} stopped sharing {target} with {subject}',
+  'asset.shared': '{actor} shared {target} with {subject}',
+  'asset.unshared': '{actor} stopped sharing {target} with {subject}',
+  'account.followable': '{actor} let people of other servers follow them',
+  'account.unfollowable': '{actor} stopped letting people of other servers follow them',
+  'system.activitypub.changed': '{actor} changed whether people of other servers can follow accounts',
+  'federation.settings.updated': '{actor} changed the settings for peers',
+  'federation.peer.offered': 'The library {instance_url} asked to be paired',
+  'federation.peer.created': 'A pairing with {instance_url} was begun',
+  'federation.peer.changed': '{actor} changed the pairing with {instance_url}',
+  'federation.peer.key_rotated': 'The library {instance_url} has a new key',
+  'federation.key.rotated': '{actor} renewed the key for peers',
+  'federation.field.reset': '{actor} reset the decision about the field “{code}” of {instance_url}',
+  'federation.share.granted': '{actor} shared {target} with {instance_url}',
+  'federation.share.received': 'The library {instance_url} shared something with this one',
+  'federation.share.revoked': '{actor} stopped sharing {target} with {instance_url}',
+  'federation.share.withdrawn': 'The library {instance_url} stopped sharing something with this one',
+  'federation.sensitive.confirmed': '{actor} allowed sending sensitive files of {target} to {instance_url}',
+  'federation.sensitive.refused': 'Sensitive files of {target} were not sent to {instance_url}',
+  'federation.sensitive.withdrawn': 'Sensitive files of {target} were withdrawn from a peer',
+  'federation.emission.skipped': 'Something of {target} was not sent to {instance_url}',
   'post.published': '{actor} published {target}',
   'post.unpublished': '{actor} turned {target} back into a draft',
 };
@@ -154,6 +174,7 @@ export function sentenceOf(
       if (name === 'actor' || name === 'subject' || name === 'target') return [{ slot: name }];
       const value = event.metadata[name];
       if (typeof value === 'boolean') return [{ text: value ? 'on' : 'off' }];
+      if (typeof value === 'number') return [{ text: value.toLocaleString('en') }];
       if (typeof value !== 'string') return [{ text: '…' }];
       return [{ text: name === 'capability' ? called(value) : value }];
     });
@@ -173,17 +194,23 @@ export function impersonatorOf(event: AuditEvent): { ref?: number; name: string 
 /** The kinds of targets that have a page, with their labels and addresses. */
 const places: Readonly<Record<string, { readonly words: string; readonly below: string }>> = {
   post: { words: 'a post', below: '/posts' },
-  asset: { words: 'an asset', below: '/assets' },
+  asset: { words: 'a file', below: '/assets' },
   collection: { words: 'a collection', below: '/collections' },
   team: { words: 'a team', below: '/teams' },
   field: { words: 'a field', below: '/admin/fields' },
 };
 
-/** Returns the address of an event's target; undefined if it has no page. */
+/** Returns a title in quotation marks; undefined for an empty one. */
+function titled(title: string | undefined): string | undefined {
+  const text = title?.trim() ?? '';
+  return text === '' ? undefined : `“${text}”`;
+}
+
+/** Returns the address of an event's target, with its title; undefined if it has no page. */
 export function targetOf(event: AuditEvent): { readonly words: string; readonly href: string } | undefined {
   const { target_kind: kind, target_id: id } = event;
   const place = kind !== undefined && Object.hasOwn(places, kind) ? places[kind] : undefined;
   return place === undefined || id === undefined
     ? undefined
-    : { words: place.words, href: `${place.below}/${id}` };
+    : { words: titled(event.target_title) ?? place.words, href: `${place.below}/${id}` };
 }
