@@ -3,7 +3,7 @@ import { factsOf, fieldTypes } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { describe, expect, it, vi } from 'vitest';
 import { libraryAddress, readAssetFilter } from '#lib/assets/asset-filter.ts';
-import { fieldsFor, forEachConcurrently } from '#lib/fields/applicable.ts';
+import { fieldsFor, forEachConcurrently, isOfferedFor } from '#lib/fields/applicable.ts';
 import { cardLine } from '#lib/fields/card-words.ts';
 import { groupsOf, headingOf, tabsOf } from '#lib/fields/compose.ts';
 import { type Controller, isOffered, offeredFields } from '#lib/fields/condition.ts';
@@ -24,6 +24,15 @@ function labelled(code: string, given: Partial<FieldDefinition> = {}): FieldDefi
 }
 
 // FIELD-27
+it('offers what is read from other kinds of files only where there is a value', () => {
+  const aperture = { applies_to: [], extraction_source: 'aperture' };
+  expect([1, 3].map((type) => isOfferedFor(aperture, type, false))).toEqual([true, false]);
+  expect(isOfferedFor(aperture, 3, true)).toBe(true);
+  expect(isOfferedFor({ ...aperture, applies_to: [3] }, 3, false)).toBe(true);
+  expect(isOfferedFor({ ...aperture, applies_to: [1] }, 3, true)).toBe(false);
+  expect(isOfferedFor({ applies_to: [], extraction_source: '' }, 6, false)).toBe(true);
+});
+
 describe('a display condition', () => {
   const form: Readonly<Record<string, Controller>> = {
     kind: { type: 'select', draft: 'portrait' },

@@ -77,7 +77,7 @@ test('builds the form from the definitions: tabs, groups, order, live conditions
   await edit(ana, pier);
   const form = ana.getByRole('region', { name: 'Fields' });
   await expect.poll(() => form.getByRole('tab').allInnerTexts()).toEqual(['General', 'Words']);
-  const groups = ['Picture', 'Camera', 'Rights', 'Capture', 'Place', 'File'];
+  const groups = ['Picture', 'Camera', 'Rights', 'Capture', 'Place'];
   await expect.poll(() => form.locator('legend').allInnerTexts()).toEqual(groups);
   await form.getByText('Mark', { exact: false }).getByText('required').waitFor();
   await form.getByText('Must match the pattern [A-Z]{2}[0-9]+').waitFor();

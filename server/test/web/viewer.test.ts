@@ -185,6 +185,32 @@ test('streams a video that browsers cannot play', async () => {
   expect(asked.filter((path) => path.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
 });
 
+test('gives a stored film subtitles and another cover frame', async () => {
+  await visit(mara, `/assets/${reel}`);
+  await mara.getByRole('button', { name: 'Add subtitles' }).click();
+  const dialog = mara.getByRole('dialog');
+  const words = { name: 'reel.pt-BR.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) };
+  await dialog.getByLabel('File').setInputFiles(words);
+  await expect.poll(() => dialog.getByLabel('Language').inputValue()).toBe('pt-BR');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  const list = mara.getByRole('list', { name: 'Subtitles' });
+  await list.getByText('Brazilian Portuguese').waitFor();
+  await list.getByRole('button', { name: /^Remove the subtitles/ }).click();
+  await list.waitFor({ state: 'detached' });
+
+  await mara.getByRole('button', { name: 'Choose the cover frame' }).click();
+  const frame = dialog.locator('video');
+  await expect.poll(() => frame.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(0);
+  await dialog.getByLabel('Seconds from the beginning').fill('9');
+  await dialog.getByRole('button', { name: 'Use this frame' }).click();
+  await dialog.getByRole('alert').waitFor();
+  await dialog.getByLabel('Seconds from the beginning').fill('1.2');
+  await dialog.getByRole('button', { name: 'Use this frame' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const chosen = async () => (await call(mara, 'GET', `/assets/${reel}/media`)).facts.poster_seconds;
+  await expect.poll(chosen).toBe(1.2);
+});
+
 test('seeks in a sound by its waveform', async () => {
   const sound = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 20 });
   const { close } = await show(sound, 'Bell', 'bell.wav');

@@ -25,3 +25,9 @@ export function nameOf({ title }: { readonly title: string }): string {
 export function titleOf(asset: Asset): string {
   return asset.restricted ? 'Not shared with you' : nameOf(asset);
 }
+
+/** Returns the English name of the language of subtitles. */
+export function languageOf(tag: string): string {
+  if (tag === 'und') return 'an unknown language';
+  return new Intl.DisplayNames(['en'], { type: 'language' }).of(tag) ?? tag;
+}
