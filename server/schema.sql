@@ -294,6 +294,37 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_taken_of_field()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update assets a set taken_at = taken_of_asset(a.id) from asset_field_values v
+  where v.field_id = new.id and a.id = v.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.keep_taken_of_values()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'DELETE' then
+    update assets a set taken_at = taken_of_asset(a.id)
+    from (select distinct o.asset_id from old_rows o join fields d on d.id = o.field_id
+      where d.extraction_source = 'capture_datetime') touched
+    where a.id = touched.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+  else
+    update assets a set taken_at = taken_of_asset(a.id)
+    from (select distinct n.asset_id from new_rows n join fields d on d.id = n.field_id
+      where d.extraction_source = 'capture_datetime') touched
+    where a.id = touched.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+  end if;
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_user_names()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -709,6 +740,15 @@ begin
   select size_bytes into new.size_bytes from files where hash = new.file_hash;
   return new;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.taken_of_asset(asset uuid)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select min(v.value_date) from asset_field_values v join fields d on d.id = v.field_id
+  where v.asset_id = asset and d.extraction_source = 'capture_datetime' and d.read_capability is null
 $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_of_comments()
@@ -1293,6 +1333,9 @@ CREATE TRIGGER asset_field_values_await_in AFTER INSERT ON public.asset_field_va
 CREATE TRIGGER asset_field_values_searched_anew AFTER UPDATE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_searched_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_searched_out AFTER DELETE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_field_values_taken_anew AFTER UPDATE ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_taken_of_values();
+CREATE TRIGGER asset_field_values_taken_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_taken_of_values();
+CREATE TRIGGER asset_field_values_taken_out AFTER DELETE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_taken_of_values();
 
 create table asset_gated_documents (
   asset_id uuid not null,
@@ -1390,6 +1433,7 @@ create table assets (
   visible_until timestamp(3) with time zone,
   interim_hash text,
   size_bytes bigint not null default 0,
+  taken_at timestamp(3) with time zone,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
@@ -1406,6 +1450,7 @@ create table assets (
 );
 CREATE INDEX assets_by_origin ON public.assets USING btree (origin_peer_id, created_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX assets_by_size ON public.assets USING btree (size_bytes, id) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_by_taken ON public.assets USING btree (COALESCE(taken_at, created_at), id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_title ON public.assets USING btree ("left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
@@ -1414,6 +1459,7 @@ CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id D
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_size ON public.assets USING btree (owner_user_ref, size_bytes, id) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_of_owner_by_taken ON public.assets USING btree (owner_user_ref, COALESCE(taken_at, created_at), id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_title ON public.assets USING btree (owner_user_ref, "left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
 CREATE INDEX assets_owner_files ON public.assets USING btree (owner_user_ref, file_hash) WHERE (deleted_at IS NULL);
@@ -2211,6 +2257,7 @@ CREATE INDEX fields_card ON public.fields USING btree (display_order, code) WHER
 CREATE UNIQUE INDEX fields_mirrors ON public.fields USING btree (mirrors_column) WHERE (mirrors_column IS NOT NULL);
 CREATE INDEX fields_order ON public.fields USING btree (display_order, code);
 CREATE INDEX fields_replacement ON public.fields USING btree (deprecated_replacement_id) WHERE (deprecated_replacement_id IS NOT NULL);
+CREATE TRIGGER fields_taken AFTER UPDATE OF extraction_source, read_capability ON public.fields FOR EACH ROW WHEN (((old.extraction_source IS DISTINCT FROM new.extraction_source) OR (old.read_capability IS DISTINCT FROM new.read_capability))) EXECUTE FUNCTION keep_taken_of_field();
 
 create table fields_epoch (
   only_row boolean not null default true,

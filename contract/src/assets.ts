@@ -206,7 +206,16 @@ const assetFilters = {
 };
 
 /** ASSET-34: by the time when it was added, by title with numbers as numbers, or by the size of the file. */
-export const AssetSort = Type.Enum(['newest', 'oldest', 'title', 'title_desc', 'largest', 'smallest']);
+export const AssetSort = Type.Enum([
+  'newest',
+  'oldest',
+  'taken',
+  'taken_oldest',
+  'title',
+  'title_desc',
+  'largest',
+  'smallest',
+]);
 export type AssetSort = Static<typeof AssetSort>;
 
 export const AssetQuery = Type.Object({

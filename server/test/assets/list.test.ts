@@ -2,6 +2,7 @@ import type { Asset, AssetQuery } from '@vitrine/contract/assets';
 import type { Insertable } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Tables } from '../../src/platform/database/tables.ts';
+import { change, define } from '../fields/define.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -134,6 +135,35 @@ describe('orders by title and size', () => {
     const query = { asset_type: 4, limit: 1 };
     expect(await names(owner, { ...query, sort: 'largest' })).toEqual(['changed', 'small']);
     expect(await names(owner, { ...query, sort: 'smallest' })).toEqual(['small', 'changed']);
+  });
+
+  test('order by the time taken as everyone may read it, otherwise by the time added', async () => {
+    const times = { asset_type: 6, created_at: '2026-05-02T00:00:00.000Z' };
+    const [first, second] = [
+      await add({ ...times, title: 'first' }),
+      await add({ ...times, title: 'second' }),
+    ];
+    await add({ ...times, title: 'undated' });
+    const taken = await define(root, { type: 'datetime' });
+    await change(root, taken.id, { extraction_source: 'capture_datetime' });
+    const set = (id: string, value_date: string) =>
+      owner.ok('setAssetFieldValue', { params: { id, field_id: taken.id }, body: { value_date } });
+    await set(first, '2026-01-01T00:00:00Z');
+    await set(second, '2026-06-01T00:00:00Z');
+    const inOrder = (sort: 'taken' | 'taken_oldest') => names(owner, { asset_type: 6, limit: 1, sort });
+    expect(await inOrder('taken')).toEqual(['second', 'undated', 'first']);
+    await set(second, '2025-06-01T00:00:00Z');
+    expect(await inOrder('taken_oldest')).toEqual(['second', 'first', 'undated']);
+    await owner.ok('clearAssetFieldValue', { params: { id: first, field_id: taken.id }, body: undefined });
+    expect((await inOrder('taken_oldest'))[0]).toBe('second');
+    const { db } = library.deps;
+    const stored = async () =>
+      (await db.selectFrom('assets').select('taken_at').where('id', '=', second).executeTakeFirst())
+        ?.taken_at;
+    expect(await stored()).not.toBeNull();
+    const body = { read_capability: 'fields.admin' as const };
+    await root.ok('updateField', { params: { id: taken.id }, body });
+    expect(await stored()).toBeNull();
   });
 
   test('refuse the cursor of another order', async () => {

@@ -56,6 +56,15 @@ export function orderOf(sort: AssetSort | undefined, cursor: string | undefined)
       readsColumn: true,
     };
   }
+  if (sort === 'taken' || sort === 'taken_oldest') {
+    const read = timeCursor.read(cursor);
+    const key = read === null ? null : { value: sql`${read.at}::timestamptz`, id: read.id };
+    return {
+      ...ordered({ column: sql`coalesce(a.taken_at, a.created_at)`, descending: sort === 'taken', key }),
+      cursorOf: (last) => timeCursor.after({ at: last.asset_taken_at, id: last.asset_id }),
+      readsColumn: true,
+    };
+  }
   const read = timeCursor.read(cursor);
   const key = read === null ? null : { value: sql`${read.at}::timestamptz`, id: read.id };
   return {

@@ -51,6 +51,8 @@ export interface AssetRow
   has_cues: boolean;
   card_fields: CardField[] | null;
   asset_created_at: string;
+  /** When it was taken, or added if that is not known. */
+  asset_taken_at: string;
   asset_updated_at: string;
   asset_deleted_at: string | null;
   asset_deleted_reason: string | null;
@@ -85,7 +87,7 @@ export function assetColumns(
     f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
     ${ofInterim(sql.ref('pixel_width'))} as pixel_width, ${ofInterim(sql.ref('pixel_height'))} as pixel_height,
     ${cardColumn(caller)} as card_fields,
-    a.created_at as asset_created_at, a.updated_at as asset_updated_at,
+    a.created_at as asset_created_at, coalesce(a.taken_at, a.created_at) as asset_taken_at, a.updated_at as asset_updated_at,
     a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
 }
 

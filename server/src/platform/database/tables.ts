@@ -202,6 +202,7 @@ interface AssetsTable {
   visible_until: string | null;
   interim_hash: string | null;
   size_bytes: Generated<number>;
+  taken_at: string | null;
 }
 
 interface AuditEventsTable {

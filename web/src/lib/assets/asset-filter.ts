@@ -16,6 +16,8 @@ export const sorts: readonly { readonly value: AssetSort; readonly label: string
   { value: 'title_desc', label: 'Title, Z to A' },
   { value: 'largest', label: 'Largest first' },
   { value: 'smallest', label: 'Smallest first' },
+  { value: 'taken', label: 'Taken, newest first' },
+  { value: 'taken_oldest', label: 'Taken, oldest first' },
 ];
 
 /** ASSET-22: at most 10 tags. */
