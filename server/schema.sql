@@ -430,6 +430,30 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_copies()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update files f set has_copies = true
+  from (select distinct n.file_hash as hash from new_rows n
+    where exists (select from assets b where b.file_hash = n.file_hash and b.id <> n.id)) copied
+  where f.hash = copied.hash and not f.has_copies;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_copy()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update files f set has_copies = true where f.hash = new.file_hash and not f.has_copies
+    and exists (select from assets b where b.file_hash = new.file_hash and b.id <> new.id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.place_reply()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1471,6 +1495,8 @@ CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
+CREATE TRIGGER assets_copied_anew AFTER UPDATE OF file_hash ON public.assets FOR EACH ROW WHEN ((new.file_hash IS DISTINCT FROM old.file_hash)) EXECUTE FUNCTION note_copy();
+CREATE TRIGGER assets_copied_in AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_copies();
 CREATE TRIGGER assets_directions BEFORE INSERT OR UPDATE OF title, file_name ON public.assets FOR EACH ROW WHEN (((new.title || new.file_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_asset();
 CREATE TRIGGER assets_document AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_asset_documents();
 CREATE TRIGGER assets_document_anew AFTER UPDATE OF title, description, file_name, mature, asset_type, file_hash ON public.assets FOR EACH ROW WHEN (((new.title IS DISTINCT FROM old.title) OR (new.description IS DISTINCT FROM old.description) OR (new.file_name IS DISTINCT FROM old.file_name) OR (new.mature IS DISTINCT FROM old.mature) OR (new.asset_type IS DISTINCT FROM old.asset_type) OR (new.file_hash IS DISTINCT FROM old.file_hash))) EXECUTE FUNCTION write_asset_document();
@@ -2308,6 +2334,7 @@ create table files (
   origin_renditions jsonb not null default '{}'::jsonb,
   origin_key bytea,
   origin_hash text,
+  has_copies boolean not null default false,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
@@ -2322,6 +2349,7 @@ CREATE INDEX files_by_rendition ON public.files USING gin (jsonb_path_query_arra
 CREATE INDEX files_fetched ON public.files USING btree (fetched_at) WHERE (origin_peer_id IS NOT NULL);
 CREATE UNIQUE INDEX files_of_peer ON public.files USING btree (origin_peer_id, origin_hash) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
+CREATE INDEX files_with_copies ON public.files USING btree (hash) WHERE has_copies;
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
 

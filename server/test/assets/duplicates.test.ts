@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
 import { define } from '../fields/define.ts';
 import type { Visitor } from '../support/client.ts';
-import { type Account, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 
 const library = await openLibrary();
@@ -101,6 +101,17 @@ test('copies of the same bytes are a group, page by page, without those of other
   expect(await list(tom, 'exact')).toEqual([]);
   expect((await mara.send('/assets/duplicates?kind=odd')).status).toBe(400);
   expect((await library.anonymous().send('/assets/duplicates')).status).toBe(401);
+});
+
+// DUPLICATE-1
+test('a file that gets the bytes of another one by a new version is a copy, too', async () => {
+  const [bytes, other] = [await scene(7), await scene(8)];
+  const first = await upload(mara, bytes);
+  const second = await upload(mara, other);
+  const body = formOf(bytes);
+  await mara.ok('addAssetVersion', { params: { id: second.id }, body });
+  const groups = await list(mara, 'exact');
+  expect(groups.map(({ assets }) => idsOf(assets))).toContainEqual([first.id, second.id].sort());
 });
 
 // DUPLICATE-4

@@ -24,10 +24,7 @@ const unmarked = sql`not exists (select from different_assets d
 /** Groups of assets with the same bytes, each with the time of its newest. */
 function exactGroups(caller: SignedIn) {
   // Most files have one asset, and need no further look.
-  const copies = editableCopies(
-    caller,
-    sql`a.file_hash in (select b.file_hash from assets b group by b.file_hash having count(*) > 1)`,
-  );
+  const copies = editableCopies(caller, sql`a.file_hash in (select c.hash from files c where c.has_copies)`);
   return sql`select ${exactId} as id, max(greatest(x.created_at, y.created_at)) as at, array[x.file_hash] as hashes,
       null::integer as bits
     from ${copies} x join ${copies} y on y.file_hash = x.file_hash and y.id > x.id

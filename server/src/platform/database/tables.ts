@@ -735,6 +735,7 @@ interface FilesTable {
   origin_renditions: DefaultedJson;
   origin_key: Buffer | null;
   origin_hash: string | null;
+  has_copies: Generated<boolean>;
 }
 
 interface JobProgressTable {
