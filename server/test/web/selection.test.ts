@@ -199,3 +199,53 @@ test('renders only what is near the window, and returns to the place where it wa
   await tile(page, 129).waitFor();
   await expect.poll(async () => Math.abs((await scrolled()) - place)).toBeLessThan(100);
 });
+
+test('changes a field, status, state, rating and declaration of many files, and makes a post of them', async () => {
+  const mara = await studio.enter('mara');
+  await call(mara, 'PUT', '/admin/system/mature-content', { allowed: true });
+  const { id: client } = await call(mara, 'POST', '/fields', {
+    code: 'client',
+    label: 'Client',
+    type: 'text',
+  });
+  const ids: string[] = [];
+  for (const title of ['Many 1', 'Many 2']) {
+    const body = { file_hash: pier.file_hash, sensitivity: 'public', title };
+    ids.push((await call(ana, 'POST', '/assets', body)).id);
+  }
+  const dialog = ana.getByRole('dialog');
+  const notices = ana.getByRole('region', { name: 'Changes' });
+  /** Chooses both files and an action; `fill` answers its form. */
+  const change = async (action: string, fill: () => Promise<unknown>, verb = 'Change 2 files') => {
+    await visit(ana, '/assets');
+    for (const at of [1, 2]) await ana.getByRole('checkbox', { name: `Select Many ${at}` }).click();
+    await bar(ana).getByRole('button', { name: 'Change', exact: true }).click();
+    await ana.getByRole('menuitem', { name: action, exact: true }).click();
+    await fill();
+    await dialog.getByRole('button', { name: verb }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await notices.getByText('2 files changed').waitFor();
+    await notices.getByRole('button', { name: 'Close' }).click();
+  };
+  const radio = (name: string) => () => dialog.getByText(name, { exact: true }).click();
+
+  await change('Change a field', async () => {
+    await dialog.getByLabel('Field', { exact: true }).selectOption('Client');
+    await dialog.getByRole('textbox', { name: 'Client' }).fill('Harbour Ltd');
+  });
+  await change('Workflow state', () => dialog.getByLabel('State').selectOption({ index: 2 }));
+  await change('How AI took part', radio('AI assisted'));
+  await change('Status', radio('Archived'));
+  await change('Status', radio('Active'));
+  await change('Create a post', () => dialog.getByLabel('Title').fill('Of many'));
+  await change('Mature', radio('Mature'));
+  for (const id of ids) {
+    const asset = await call(ana, 'GET', `/assets/${id}`);
+    expect(asset).toMatchObject({ status: 'active', mature: true, ai_provenance: 'assisted' });
+    const { items } = await call(ana, 'GET', `/assets/${id}/fields`);
+    const value = items.find((one: { field_id: string }) => one.field_id === client);
+    expect(value).toMatchObject({ value_text: 'Harbour Ltd' });
+  }
+  const drafts = await call(ana, 'GET', '/posts?draft=true');
+  expect(drafts.items.map((post: { title: string }) => post.title)).toContain('Of many');
+});
