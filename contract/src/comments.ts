@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Anchor, Annotation } from './annotations.ts';
 import { Origin } from './federation.ts';
 import { PostAuthor } from './identity.ts';
-import { noContent, operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { Strokes } from './strokes.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 import { VersionNumber } from './versions.ts';
@@ -96,6 +96,22 @@ export const listReplies = operation({
   replica: true,
   responses: { 200: page(Comment) },
   errors: ['not-found'],
+});
+
+export const getDrawing = operation({
+  id: 'getDrawing',
+  method: 'GET',
+  path: '/comments/{id}/drawing.png',
+  tag: 'Comments',
+  summary: 'Get the drawing of an annotation as a picture',
+  description:
+    'Returns the picture, the frame at the start of the annotation or the page, with the drawing on it, in the version of the annotation. Returns 404 for comments without a drawing, and to callers who may not get the bytes.',
+  door: 'public',
+  scope: 'read',
+  budget: 'bytes',
+  params: idParams,
+  responses: { 200: bytes('image/png') },
+  errors: ['not-found', 'picture-decoding-stopped'],
 });
 
 export const createComment = operation({

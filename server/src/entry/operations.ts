@@ -1,5 +1,6 @@
 import type { OperationId } from '@vitrine/contract/operations';
 import * as annotationsCreate from '../content/annotations/create.ts';
+import * as annotationsDrawing from '../content/annotations/drawing.ts';
 import * as annotationsResolve from '../content/annotations/resolve.ts';
 import * as approvalsSettings from '../content/approvals/settings.ts';
 import * as archivesCreate from '../content/archives/create.ts';
@@ -163,6 +164,7 @@ import * as usersStatus from '../people/users/status.ts';
 /** The modules with handlers: what `handle` or `handleForm` returned and they export is mounted. */
 const modules = [
   annotationsCreate,
+  annotationsDrawing,
   annotationsResolve,
   assetsBytes,
   assetsDelete,

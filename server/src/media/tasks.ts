@@ -1,4 +1,6 @@
+import type { Stroke } from '@vitrine/contract/strokes';
 import type { Conversion as CopyForm } from './convert.ts';
+import type { Moment } from './flatten.ts';
 import type { Rung } from './ladder.ts';
 import type { LogoFault, LogoPicture } from './logo.ts';
 import type { Entry } from './metadata/fallback-entries.ts';
@@ -25,6 +27,11 @@ export interface DecoderTasks {
   print: { input: { path: string }; output: string | null };
   /** Writes a preview to `to` with the text drawn all over it. */
   watermark: { input: { path: string; text: string; to: string }; output: null };
+  /** Draws strokes on a picture or a frame. Returns false if there is no such frame. */
+  flatten: {
+    input: { path: string; mime: string; moment: Moment | null; strokes: readonly Stroke[]; to: string };
+    output: boolean;
+  };
   /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
   convert: { input: { path: string; mime: string; form: CopyForm; outDir: string }; output: string | null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
@@ -74,6 +81,10 @@ const perform: Perform = {
     const { drawWatermark } = await import('./watermark.ts');
     await drawWatermark(path, text, to);
     return null;
+  },
+  async flatten({ path, mime, moment, strokes, to }) {
+    const { flatten } = await import('./flatten.ts');
+    return flatten({ path, mime }, moment, strokes, to);
   },
   async convert({ path, mime, form, outDir }) {
     const { convertFile } = await import('./convert.ts');

@@ -76,7 +76,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
   expect(reachable.sort()).toEqual(
     `
     countAssets getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
-    getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername getWhiteboard
+    getDrawing getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername getWhiteboard
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPosts
     listPostsByAsset listReplies listTags listWhiteboards listWorkflowStates search searchByImage

@@ -176,6 +176,7 @@ export function openDecoders({
     tiles: openPool({ ...decoderKinds.tiles, ...limits.tiles }, guard, options),
     query: openPool({ ...decoderKinds.query, ...limits.query }, guard, options),
     watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, options),
+    flatten: openPool({ ...decoderKinds.flatten, ...limits.flatten }, guard, options),
     convert: openPool({ ...decoderKinds.convert, ...limits.convert }, guard, options),
     metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, options),
   } satisfies Record<DecoderKind, Pool>;
