@@ -2375,6 +2375,55 @@ create unlogged table last_writes (
   constraint last_writes_pkey PRIMARY KEY (user_ref)
 );
 
+create table link_decisions (
+  id uuid not null default gen_random_uuid(),
+  link_id uuid not null,
+  guest_id uuid not null,
+  asset_id uuid,
+  decision text not null,
+  note text not null default ''::text,
+  decided_at timestamp(3) with time zone not null default now(),
+  constraint link_decisions_guest_id_asset_id_key UNIQUE NULLS NOT DISTINCT (guest_id, asset_id),
+  constraint link_decisions_pkey PRIMARY KEY (id),
+  constraint link_decisions_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint link_decisions_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES link_guests(id) ON DELETE CASCADE,
+  constraint link_decisions_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE,
+  constraint link_decisions_decision_check CHECK ((decision = ANY (ARRAY['approved'::text, 'changes_requested'::text]))),
+  constraint link_decisions_note_check CHECK ((char_length(note) <= 10000))
+);
+CREATE INDEX link_decisions_asset ON public.link_decisions USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX link_decisions_newest ON public.link_decisions USING btree (link_id, decided_at DESC, id DESC);
+
+create table link_guests (
+  id uuid not null default gen_random_uuid(),
+  link_id uuid not null,
+  token_hash bytea not null,
+  name text not null,
+  muted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint link_guests_token_hash_key UNIQUE (token_hash),
+  constraint link_guests_pkey PRIMARY KEY (id),
+  constraint link_guests_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE,
+  constraint link_guests_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint link_guests_token_hash_check CHECK ((octet_length(token_hash) = 32))
+);
+CREATE INDEX link_guests_newest ON public.link_guests USING btree (link_id, created_at DESC, id DESC);
+
+create table link_picks (
+  id uuid not null default gen_random_uuid(),
+  link_id uuid not null,
+  guest_id uuid not null,
+  asset_id uuid not null,
+  picked_at timestamp(3) with time zone not null default now(),
+  constraint link_picks_guest_id_asset_id_key UNIQUE (guest_id, asset_id),
+  constraint link_picks_pkey PRIMARY KEY (id),
+  constraint link_picks_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint link_picks_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES link_guests(id) ON DELETE CASCADE,
+  constraint link_picks_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE
+);
+CREATE INDEX link_picks_asset ON public.link_picks USING btree (asset_id);
+CREATE INDEX link_picks_newest ON public.link_picks USING btree (link_id, picked_at DESC, id DESC);
+
 create table logos (
   hash text not null,
   content_type text not null,
@@ -2842,12 +2891,17 @@ create table share_link_files (
   last_viewed_at timestamp(3) with time zone,
   last_downloaded_at timestamp(3) with time zone,
   last_at timestamp(3) with time zone not null default now(),
-  constraint share_link_files_pkey PRIMARY KEY (link_id, asset_id),
+  id uuid not null default gen_random_uuid(),
+  guest_id uuid,
+  constraint share_link_files_user UNIQUE NULLS NOT DISTINCT (link_id, asset_id, guest_id),
+  constraint share_link_files_pkey PRIMARY KEY (id),
   constraint share_link_files_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint share_link_files_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES link_guests(id) ON DELETE CASCADE,
   constraint share_link_files_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE
 );
 CREATE INDEX share_link_files_asset ON public.share_link_files USING btree (asset_id);
-CREATE INDEX share_link_files_newest ON public.share_link_files USING btree (link_id, last_at DESC, asset_id DESC);
+CREATE INDEX share_link_files_guest ON public.share_link_files USING btree (guest_id) WHERE (guest_id IS NOT NULL);
+CREATE INDEX share_link_files_newest ON public.share_link_files USING btree (link_id, last_at DESC, id DESC);
 
 create table share_links (
   id uuid not null default gen_random_uuid(),
@@ -2871,6 +2925,9 @@ create table share_links (
   download_count bigint not null default 0,
   version integer,
   presets text[],
+  allow_feedback boolean not null default false,
+  allow_picks boolean not null default false,
+  max_picks integer,
   constraint share_links_token_hash_key UNIQUE (token_hash),
   constraint share_links_pkey PRIMARY KEY (id),
   constraint share_links_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
@@ -2878,6 +2935,7 @@ create table share_links (
   constraint share_links_created_by_user_ref_fkey FOREIGN KEY (created_by_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint share_links_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint share_links_label_check CHECK ((char_length(label) <= 200)),
+  constraint share_links_max_picks_check CHECK (((max_picks >= 1) AND (max_picks <= 10000))),
   constraint share_links_one_target CHECK ((num_nonnulls(post_id, asset_id, collection_id) = 1)),
   constraint share_links_presets_check CHECK (((cardinality(presets) >= 1) AND (cardinality(presets) <= 50))),
   constraint share_links_token_hash_check CHECK ((octet_length(token_hash) = 32)),

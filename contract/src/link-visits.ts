@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { tilePlace } from './asset-bytes.ts';
 import { DownloadPreset, PresetKey } from './downloads.ts';
-import { TargetKind } from './links.ts';
+import { GuestState } from './guests.ts';
+import { MaxPicks, TargetKind } from './links.ts';
 import { fileMedia, StreamName } from './media.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { SubtitleLanguage } from './subtitles.ts';
@@ -27,6 +28,8 @@ export const LinkedAsset = closed({
   /** The renditions that exist. */
   variants: Type.Array(Type.String()),
   processing_status: Type.Enum(['pending', 'ready', 'failed']),
+  /** Whether the guest has picked it; absent without picks and for visitors without a name. */
+  picked: Type.Optional(Type.Boolean()),
 });
 export type LinkedAsset = Static<typeof LinkedAsset>;
 
@@ -42,6 +45,11 @@ export const LinkView = closed({
   watermarked: Type.Boolean(),
   /** The forms in which files are downloaded instead of the originals; absent for originals. */
   presets: Type.Optional(Type.Array(Type.Pick(DownloadPreset, ['key', 'label', 'format']))),
+  allow_feedback: Type.Boolean(),
+  allow_picks: Type.Boolean(),
+  max_picks: Type.Optional(MaxPicks),
+  /** Absent for visitors who have not given a name, and on links that take nothing from guests. */
+  guest: Type.Optional(GuestState),
   expires_at: nullable(Timestamp),
   /** The posts of the assets on this page, for a link to a collection; otherwise empty. */
   posts: Type.Array(LinkedPost),

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { approvalErrors, OverrideReason } from './approvals.ts';
 import { PresetKey } from './downloads.ts';
+import { LinkGuest } from './guests.ts';
 import { PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
@@ -18,6 +19,9 @@ const Presets = Type.Array(PresetKey, { minItems: 1, maxItems: 50 });
 /** A text drawn onto every picture; `true` uses the name of the library, `false` removes it. */
 const Watermark = Type.Union([Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }), Type.Boolean()]);
 
+/** GUEST-5: the most picks of a guest. */
+export const MaxPicks = Type.Integer({ minimum: 1, maximum: 10_000 });
+
 const record = {
   id: Uuid,
   label: Type.String(),
@@ -32,6 +36,12 @@ const record = {
   version: Type.Optional(VersionNumber),
   /** The keys of the presets in which visitors download files instead of the originals; absent for originals. */
   presets: Type.Optional(Presets),
+  /** Whether guests may comment, annotate and decide. */
+  allow_feedback: Type.Boolean(),
+  /** Whether guests may pick favourites. */
+  allow_picks: Type.Boolean(),
+  /** The most files that a guest may pick; absent for any number. */
+  max_picks: Type.Optional(MaxPicks),
   opened_count: Count,
   last_opened_at: nullable(Timestamp),
   /** How often files of the link were opened in the viewer. */
@@ -74,6 +84,9 @@ export const ShareLinkCreate = closed({
   /** Presets of the caller, in which visitors download files instead of the originals. */
   presets: Type.Optional(nullable(Presets)),
   override_reason: OverrideReason,
+  allow_feedback: Type.Optional(nullable(Type.Boolean())),
+  allow_picks: Type.Optional(nullable(Type.Boolean())),
+  max_picks: Type.Optional(nullable(MaxPicks)),
 });
 export type ShareLinkCreate = Static<typeof ShareLinkCreate>;
 
@@ -223,6 +236,10 @@ export const ShareLinkUpdate = closed({
   clear_version: Removal,
   presets: Type.Optional(nullable(Presets)),
   clear_presets: Removal,
+  allow_feedback: Type.Optional(nullable(Type.Boolean())),
+  allow_picks: Type.Optional(nullable(Type.Boolean())),
+  max_picks: Type.Optional(nullable(MaxPicks)),
+  clear_max_picks: Removal,
 });
 export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
 
@@ -318,9 +335,11 @@ export const listAllLinks = operation({
   errors: [],
 });
 
-/** How often a file was opened and downloaded through a link. */
+/** How often a guest, or all visitors without a name together, opened and downloaded a file through a link. */
 export const LinkFileUse = closed({
   asset_id: Uuid,
+  /** Absent for visitors who have not given a name. */
+  guest: Type.Optional(LinkGuest),
   /** Null if the caller may not see the asset. */
   title: nullable(Type.String()),
   preview_available: Type.Boolean(),
@@ -338,7 +357,7 @@ export const listLinkViews = operation({
   tag: 'Links',
   summary: 'List views and downloads of a link',
   description:
-    'Lists how often each file was opened in the viewer and downloaded, the latest first, for the editors of the target. Addressed by id.',
+    'Lists which guest opened which file in the viewer and downloaded it, how often and when last, the latest first. Visitors without a name are counted together. Addressed by id, for the editors of the target.',
   door: 'signedIn',
   scope: 'read',
   params: managed,

@@ -53,10 +53,10 @@ export interface Operation {
   /** Other scopes with which a token is accepted; the handler then checks which one is needed. */
   readonly otherScopes?: readonly TokenScope[];
   /**
-   * A separate rate budget. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp` and `unlock`
-   * (per path parameter `token`) are spent in addition to it.
+   * A separate rate budget. `signIn` and `bytes` replace the general one. `ask`, `testMail`, `setUp`, `unlock` (per path
+   * parameter `token`) and `guest` (per path parameter `token` and address) are spent in addition to it.
    */
-  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock';
+  readonly budget?: 'signIn' | 'bytes' | 'ask' | 'testMail' | 'setUp' | 'unlock' | 'guest';
   /**
    * What the response does with the session cookie. `set`: starts, replaces or ends the session. `never`: caches
    * store the response, so it must not set a cookie. Other operations renew the cookie of an extended session, except

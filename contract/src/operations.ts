@@ -23,6 +23,7 @@ import * as federation from './federation.ts';
 import * as feedViews from './feed-views.ts';
 import * as fieldValues from './field-values.ts';
 import * as fields from './fields.ts';
+import * as guests from './guests.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as jobs from './jobs.ts';
@@ -92,6 +93,7 @@ export const modules = [
   feedViews,
   fieldValues,
   fields,
+  guests,
   identity,
   impersonation,
   jobs,

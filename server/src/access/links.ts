@@ -6,6 +6,7 @@ import { anonymouslyVisible, editableAssets, intact, shownAssets } from './asset
 import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections, filledByHand, readableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
+import type { Guest } from './guests.ts';
 import { live, unexpired } from './live.ts';
 import { editablePosts, publishedPost, readablePosts, thePost } from './posts.ts';
 import { openForVisitors } from './visibilities.ts';
@@ -33,6 +34,12 @@ export interface LinkVisitor {
   readonly version: number | null;
   /** The presets in which files are downloaded instead of the originals; null for originals (LINK-23). */
   readonly presets: readonly DownloadPreset[] | null;
+  readonly allowFeedback: boolean;
+  readonly allowPicks: boolean;
+  /** The most files that a guest picks; null for any number. */
+  readonly maxPicks: number | null;
+  /** Null before they have given a name (GUEST-1). */
+  readonly guest: Guest | null;
 }
 
 /** A link that is neither revoked nor expired. */

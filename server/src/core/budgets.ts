@@ -11,6 +11,9 @@ const HOUR = 3600;
 /** RATE-9: password attempts per minute for each link, from all addresses together. */
 const UNLOCKS = 10;
 
+/** GUEST-10: what guests of a link may write per minute from one address. */
+const GUEST_WRITES = 30;
+
 /** Spends an operation's budgets (RATE-1). Every method throws 429 when one of them is spent. */
 export interface Budgets {
   /** Counts a request of this account, or of this address for anonymous callers. */
@@ -29,6 +32,8 @@ export interface Budgets {
   spendSignIn(address: string, username: string): Promise<void>;
   /** Counts an attempt at the password of a share link, whether or not the link exists. */
   spendUnlock(token: string): Promise<void>;
+  /** Counts what a guest of a share link writes from this address, whether or not the link exists. */
+  spendGuest(token: string, address: string): Promise<void>;
 }
 
 /** Names are hashed: the text may be a password typed into the wrong field, and may contain any character. */
@@ -37,6 +42,8 @@ function hashOf(username: string): string {
     .update(foldName(username.slice(0, 1000)))
     .digest('base64url');
 }
+
+const hashOfToken = (token: string) => createHash('sha256').update(token).digest('base64url');
 
 /** Creates the budgets of this install, counted in `rates`. */
 export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budgets {
@@ -68,6 +75,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   // The set-up code may be guessed as often as a password.
   const setUps: Budget = { name: 'set-up', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
   const unlocks: Budget = { name: 'unlock', limit: UNLOCKS, windowSeconds: MINUTE, exact: true };
+  const guests: Budget = { name: 'guest', limit: GUEST_WRITES, windowSeconds: MINUTE, exact: true };
   const inside = {
     ask: { name: 'ask', limit: limits.asks, windowSeconds: HOUR, exact: true },
     testMail: { name: 'test-mail', limit: limits.testMails, windowSeconds: HOUR, exact: true },
@@ -95,7 +103,8 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
         throw error;
       }
     },
-    spendUnlock: (token) => rates.spend(unlocks, createHash('sha256').update(token).digest('base64url')),
+    spendUnlock: (token) => rates.spend(unlocks, hashOfToken(token)),
+    spendGuest: (token, address) => rates.spend(guests, `${address} ${hashOfToken(token)}`),
     spendSignIn: (address, username) => rates.spend(signIns, `${address} ${hashOf(username)}`),
   };
 }

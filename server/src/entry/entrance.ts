@@ -32,8 +32,15 @@ export interface Entrance {
   lastWriteOf(request: FastifyRequest): string | null | undefined;
   /** The renewed session cookie, when this request extended its session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** Counts a sign-in by the name in its body, and an attempt at a link's password by the link's token. */
+  /** Counts a sign-in by the name in its body, and attempts at the password of a link and what its
+   * guests write by the link's token. */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
+}
+
+/** Returns the token of a link in the address; empty without one. */
+function tokenOf({ params }: FastifyRequest): string {
+  const token = typeof params === 'object' && params !== null && 'token' in params ? params.token : '';
+  return typeof token === 'string' ? token : '';
 }
 
 /**
@@ -121,11 +128,9 @@ export function openEntrance(
       return caller;
     },
     async countWithBody(operation, request) {
-      const { body, params } = request;
-      if (operation.budget === 'unlock') {
-        const token = typeof params === 'object' && params !== null && 'token' in params ? params.token : '';
-        await budgets.spendUnlock(typeof token === 'string' ? token : '');
-      }
+      const { body } = request;
+      if (operation.budget === 'unlock') await budgets.spendUnlock(tokenOf(request));
+      if (operation.budget === 'guest') await budgets.spendGuest(tokenOf(request), clientAddress(request));
       if (operation.budget !== 'signIn') return;
       const name = typeof body === 'object' && body !== null && 'username' in body ? body.username : '';
       await budgets.spendSignIn(clientAddress(request), typeof name === 'string' ? name : '');

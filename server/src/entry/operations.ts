@@ -48,11 +48,16 @@ import * as fieldsVocabularyMerge from '../content/fields/vocabulary/merge.ts';
 import * as linksArchive from '../content/links/archive.ts';
 import * as linksBytes from '../content/links/bytes.ts';
 import * as linksCreate from '../content/links/create.ts';
+import * as linksDecisions from '../content/links/decisions.ts';
 import * as linksEdit from '../content/links/edit.ts';
+import * as linksFeedback from '../content/links/feedback.ts';
+import * as linksGuestName from '../content/links/guest-name.ts';
+import * as linksGuests from '../content/links/guests.ts';
 import * as linksList from '../content/links/list.ts';
 import * as linksListings from '../content/links/listings.ts';
 import * as linksMedia from '../content/links/media.ts';
 import * as linksOpen from '../content/links/open.ts';
+import * as linksPicks from '../content/links/picks.ts';
 import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
@@ -209,11 +214,16 @@ const modules = [
   linksArchive,
   linksBytes,
   linksCreate,
+  linksDecisions,
   linksEdit,
+  linksFeedback,
+  linksGuestName,
+  linksGuests,
   linksList,
   linksListings,
   linksMedia,
   linksOpen,
+  linksPicks,
   linksRenew,
   linksRevoke,
   linksUnlock,

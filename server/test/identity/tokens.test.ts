@@ -290,7 +290,8 @@ describe('scopes at every operation', () => {
       deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems publishPost
       putCollectionPeer putCollectionShare putPostPeer putShare removeAssetFromCollection removeFromCollection
       renewLink requestReview restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost
-      unpublishPost updateCollection updateLink updatePost updateWhiteboard`,
+      unpublishPost updateCollection updateLink updateLinkGuest updatePost
+      updateWhiteboard`,
       'assets.write': `
       addAssetVersion appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
       deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteSubtitles deleteUpload importAssets putAssetPeer

@@ -1,4 +1,3 @@
-import { pipeline } from 'node:stream/promises';
 import { exportAssets } from '@vitrine/contract/asset-csv';
 import type { QueryOf } from '@vitrine/contract/operation';
 import { sql } from 'kysely';
@@ -13,6 +12,7 @@ import { rulesOf } from '../fields/types/registry.ts';
 import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
 import { columnName, type FieldColumn, fixedColumns, readColumns } from './columns.ts';
 import { neutralised } from './formulas.ts';
+import { sendCsv } from './send.ts';
 
 type Query = QueryOf<typeof exportAssets>;
 
@@ -117,26 +117,10 @@ async function* cellsOf(
 export const exportCsv = handle(exportAssets, async ({ db, log }, { caller, query, http }) => {
   const fields = await readColumns(db, caller);
   const ids = http.isHead ? Buffer.alloc(0) : await selectIds(db, caller, query);
-  const { stringify } = await import('csv-stringify');
-  const csv = stringify({
+  return sendCsv(log, http, {
+    name: 'metadata',
     bom: query.bom === true,
-    header: true,
     columns: [...fixedColumns, ...fields.map(columnName)],
-    // Spreadsheets that expect another separator must not split a cell.
-    quoted_match: /[;\t]/,
+    rows: cellsOf(db, caller, ids, fields),
   });
-  pipeline(cellsOf(db, caller, ids, fields), csv).catch((error: unknown) => {
-    // The client closed the connection.
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_STREAM_PREMATURE_CLOSE') return;
-    log.error({ err: error }, 'metadata could not be exported');
-  });
-  return {
-    status: 200,
-    body: csv,
-    headers: {
-      'content-type': 'text/csv; charset=utf-8',
-      'content-disposition': 'attachment; filename="metadata.csv"',
-      'cache-control': 'no-store',
-    },
-  };
 });

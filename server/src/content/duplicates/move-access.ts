@@ -51,7 +51,13 @@ async function moveLinks(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Pro
       limit greatest(0, ${MOST_LINKS} - (select count(*) from share_links l where l.asset_id = ${keep} and ${works}))),
     counted as (
       update share_link_files u set asset_id = ${keep} from moving m
-      where u.link_id = m.id and u.asset_id = m.asset_id returning u.link_id)
+      where u.link_id = m.id and u.asset_id = m.asset_id returning u.link_id),
+    picked as (
+      update link_picks k set asset_id = ${keep} from moving m
+      where k.link_id = m.id and k.asset_id = m.asset_id returning k.link_id),
+    decided as (
+      update link_decisions d set asset_id = ${keep} from moving m
+      where d.link_id = m.id and d.asset_id = m.asset_id returning d.link_id)
     update share_links l set asset_id = ${keep}, updated_at = now() from moving m where l.id = m.id
     returning l.id, l.label`.execute(tx);
   const events = rows.map(({ id, label }) => ({

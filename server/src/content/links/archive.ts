@@ -176,7 +176,7 @@ async function* entriesOf(
         if (!isCurrent) break;
       }
     } finally {
-      await countUses(deps.db, 'download', visitor.linkId, sent);
+      await countUses(deps.db, 'download', visitor, sent);
     }
     if (isCurrent && rows.length < ROWS) break;
   }

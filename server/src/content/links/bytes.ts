@@ -82,7 +82,7 @@ async function sendForm(deps: Deps, http: HttpFacts, id: string, row: ServedRow,
 
 /** Sends the original, or the file in a form of the link. 403 if the link does not offer it; assets outside the link are 404. */
 export const file = handle(getLinkFile, async (deps, { params, query, http }) => {
-  const { link, visitor } = await visitLink(deps, params.token, http);
+  const { visitor } = await visitLink(deps, params.token, http);
   const find = () => findServed(deps.db, visitor, params.id, null);
   const row = await find();
   const form = downloadedForm(visitor, query.preset);
@@ -90,7 +90,7 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
   if (!mayDownloadAs(visitor, form)) throw refuse('link-original-not-allowed');
   if (form !== null) {
     const sent = await notFoundIfRemoved(sendForm(deps, http, params.id, row, form), find);
-    await countDownload(deps.db, http, { linkId: link.id, assetId: params.id, status: sent.status });
+    await countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status });
     return sent;
   }
   const inline = isInert(row.mime) && query.download !== true;
@@ -109,8 +109,7 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
     }),
     find,
   );
-  if (!inline)
-    await countDownload(deps.db, http, { linkId: link.id, assetId: params.id, status: sent.status });
+  if (!inline) await countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status });
   return sent;
 });
 
@@ -120,7 +119,7 @@ async function sendRendition(
   http: HttpFacts,
   { token, id, key, download }: { token: string; id: string; key: string; download: boolean },
 ) {
-  const { link, visitor } = await visitLink(deps, token, http);
+  const { visitor } = await visitLink(deps, token, http);
   const find = () => findServed(deps.db, visitor, id, isServedWhole(key) ? key : null);
   const row = await find();
   if (row === null || row.rendition === null) throw notFound();
@@ -149,7 +148,7 @@ async function sendRendition(
     }),
     find,
   );
-  if (download) await countDownload(deps.db, http, { linkId: link.id, assetId: id, status: sent.status });
+  if (download) await countDownload(deps.db, http, visitor, { assetId: id, status: sent.status });
   return sent;
 }
 

@@ -47,11 +47,13 @@ async function insertLink(
   const watermark = terms.watermark == null ? null : await watermarkText(tx, terms.watermark);
   const { rows } = await sql<LinkRow>`
     insert into share_links as l (id, token_hash, token_sealed, ${targetColumn(kind)}, created_by_user_ref, label,
-      password_hash, allow_download, watermark, version, presets, expires_at)
+      password_hash, allow_download, watermark, version, presets, allow_feedback, allow_picks,
+      max_picks, expires_at)
     select ${terms.linkId}::uuid, ${terms.address.tokenHash}::bytea, ${terms.address.tokenSealed}::bytea, ${id}::uuid, ${caller.ref}::bigint,
       ${terms.label?.trim() ?? ''}, ${terms.passwordHash}, ${terms.allow_download ?? false}::boolean, ${watermark},
       ${terms.version ?? null}::integer,
-      ${terms.presets == null ? null : [...new Set(terms.presets)]}::text[], ${terms.expires_at ?? null}::timestamptz
+      ${terms.presets == null ? null : [...new Set(terms.presets)]}::text[], ${terms.allow_feedback ?? false}::boolean, ${terms.allow_picks ?? false}::boolean,
+      ${terms.max_picks ?? null}::integer, ${terms.expires_at ?? null}::timestamptz
     where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
       and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
     returning ${linkColumns}`.execute(tx);
@@ -91,6 +93,9 @@ async function makeLink(
         has_password: row.has_password,
         allow_download: row.allow_download,
         watermark: row.watermark,
+        allow_feedback: row.allow_feedback,
+        allow_picks: row.allow_picks,
+        ...(row.max_picks === null ? {} : { max_picks: row.max_picks }),
         ...(row.version === null ? {} : { version: row.version }),
         ...(row.presets === null ? {} : { presets: row.presets.join(', ') }),
       },

@@ -35,6 +35,9 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
     'watermark',
     'version',
     'presets',
+    'allow_feedback',
+    'allow_picks',
+    'max_picks',
   ]);
   checkInFuture('expires_at', body.expires_at ?? null);
   return {

@@ -1,6 +1,7 @@
 import { type LinkedAsset, type LinkView, openLink } from '@vitrine/contract/link-visits';
 import { isServedWhole } from '@vitrine/contract/renditions';
 import { sql } from 'kysely';
+import { takesFeedback, takesGuests, takesPicks } from '../../access/guests.ts';
 import { type LinkVisitor, linkedPosts, mayDownloadOriginals, maySeeUnmarked } from '../../access/links.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
@@ -10,6 +11,8 @@ import { nestedCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { extensionOf } from '../assets/file-name.ts';
+import { readDecisions } from './decisions.ts';
+import { readPicks } from './picks.ts';
 import { cursorOf, readShown, type ShownRow } from './shown.ts';
 import { visitLink } from './visit.ts';
 
@@ -42,7 +45,12 @@ async function readPosts(db: Database, { target }: LinkVisitor, rows: readonly S
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow): LinkedAsset {
+function showAsset(
+  visitor: LinkVisitor,
+  ladder: Deps['ladder'],
+  row: ShownRow,
+  picked: ReadonlySet<string> | null,
+): LinkedAsset {
   const rungs = keysOf(ladder);
   const pictures = rungs.filter((key) => row.renditions[key] !== undefined);
   // Watermarks are drawn into pictures of the ladder only.
@@ -62,6 +70,19 @@ function showAsset(visitor: LinkVisitor, ladder: Deps['ladder'], row: ShownRow):
     thumbhash: row.thumbhash,
     variants: [...pictures, ...others],
     processing_status: row.processing_status,
+    ...(picked === null ? {} : { picked: picked.has(row.id) }),
+  };
+}
+
+/** Returns what the page shows to a guest about themselves, and which of these assets they pick; null for others. */
+async function readGuest(db: Database, visitor: LinkVisitor, ids: readonly string[]) {
+  const { guest } = visitor;
+  if (guest === null || !takesGuests(visitor)) return null;
+  const { count, picked } = await readPicks(db, visitor, guest.id, ids);
+  const decisions = await readDecisions(db, visitor, guest.id);
+  return {
+    state: { ...guest, pick_count: count, decisions },
+    picked: takesPicks(visitor) ? picked : null,
   };
 }
 
@@ -81,6 +102,11 @@ export const open = handle(openLink, async (deps, { params, query, http }) => {
   const page = cutPage(await readShown(deps.db, visitor, from, limit + 1), limit, cursorOf);
   const posts = await readPosts(deps.db, visitor, page.items);
   if (from === null) await countOpening(deps.db, link.id);
+  const guest = await readGuest(
+    deps.db,
+    visitor,
+    page.items.map(({ id }) => id),
+  );
   const body: LinkView = {
     target_kind: visitor.target.kind,
     title: words.title,
@@ -90,9 +116,13 @@ export const open = handle(openLink, async (deps, { params, query, http }) => {
     ...(visitor.presets === null
       ? {}
       : { presets: visitor.presets.map(({ key, label, format }) => ({ key, label, format })) }),
+    allow_feedback: takesFeedback(visitor),
+    allow_picks: takesPicks(visitor),
+    ...(visitor.maxPicks === null ? {} : { max_picks: visitor.maxPicks }),
+    ...(guest === null ? {} : { guest: guest.state }),
     expires_at: link.expires_at,
     posts,
-    items: page.items.map((row) => showAsset(visitor, deps.ladder, row)),
+    items: page.items.map((row) => showAsset(visitor, deps.ladder, row, guest?.picked ?? null)),
     next_cursor: page.next_cursor,
   };
   return { status: 200, body };

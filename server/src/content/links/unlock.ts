@@ -4,8 +4,8 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { findLiveLink, unlockedCookie } from './visit.ts';
 
 /** `POST /links/{token}/unlock`. A link without a password needs no cookie. */
-export const unlock = handle(unlockLink, async (deps, { params, body }) => {
-  const link = await findLiveLink(deps, params.token);
+export const unlock = handle(unlockLink, async (deps, { params, body, http }) => {
+  const link = await findLiveLink(deps, params.token, http);
   if (link.password_hash === null) return { status: 204 };
   const { matches } = await deps.passwords.verify(link.id, body.password, link.password_hash);
   if (!matches) throw refuse('link-password-wrong');

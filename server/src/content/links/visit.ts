@@ -1,10 +1,12 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type { AssetSelection } from '@vitrine/contract/batches';
+import { nameGuest } from '@vitrine/contract/guests';
 import { unlockLink } from '@vitrine/contract/link-visits';
 import type { TargetKind } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { callerOf } from '../../access/caller-of.ts';
+import type { Guest } from '../../access/guests.ts';
 import { type LinkVisitor, liveLink, liveTarget } from '../../access/links.ts';
 import { visitor } from '../../access/visitors.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -29,9 +31,15 @@ export interface LiveLink
     | 'version'
     | 'presets'
     | 'expires_at'
+    | 'allow_feedback'
+    | 'allow_picks'
+    | 'max_picks'
   > {
   target_kind: TargetKind;
   target_id: string;
+  guest_id: string | null;
+  guest_name: string | null;
+  guest_muted: boolean;
 }
 
 /** How long a password unlocks a link in a browser. */
@@ -43,13 +51,17 @@ const tables = {
   collection: sql`collections c where c.id`,
 };
 
-async function findLink(db: Database, token: string): Promise<LiveLink | null> {
+async function findLink(db: Database, token: string, guestToken: string | null): Promise<LiveLink | null> {
   if (!/^[A-Za-z0-9]{32}$/.test(token)) return null;
   const { rows } = await sql<LiveLink>`
     select l.id, ${targetColumns},
       l.created_by_user_ref, l.password_hash, l.allow_download, l.watermark, l.version, l.presets,
-      l.expires_at
-    from share_links l where l.token_hash = ${hashToken(token)} and ${liveLink}`.execute(db);
+      l.expires_at,
+      l.allow_feedback, l.allow_picks, l.max_picks, g.id as guest_id, g.name as guest_name,
+      g.muted_at is not null as guest_muted
+    from share_links l
+      left join link_guests g on g.link_id = l.id and g.token_hash = ${guestToken === null ? null : hashToken(guestToken)}
+    where l.token_hash = ${hashToken(token)} and ${liveLink}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -57,8 +69,12 @@ async function findLink(db: Database, token: string): Promise<LiveLink | null> {
  * Returns the link of this token. The same 404 for a link that is unknown, expired or revoked, whose target is deleted
  * or a draft, or whose creator is not active or may no longer edit the target.
  */
-export async function findLiveLink({ db }: Pick<Deps, 'db'>, token: string): Promise<LiveLink> {
-  const link = await findLink(db, token);
+export async function findLiveLink(
+  { db }: Pick<Deps, 'db'>,
+  token: string,
+  http: Pick<HttpFacts, 'cookie'>,
+): Promise<LiveLink> {
+  const link = await findLink(db, token, http.cookie(nameGuest.cookie));
   if (link === null) throw notFound();
   const creator = await callerOf(db, link.created_by_user_ref);
   if (creator === null) throw notFound();
@@ -108,13 +124,17 @@ async function presetsOf(db: Database, { presets, created_by_user_ref: creatorRe
   return creator === null ? [] : findPresets(db, creator, presets);
 }
 
+function guestOf({ guest_id: id, guest_name: name, guest_muted: muted }: LiveLink): Guest | null {
+  return id === null || name === null ? null : { id, name, muted };
+}
+
 /** Returns the visitor with this token; 404 for an invalid link, 401 if the password is still required. */
 export async function visitLink(
   deps: Pick<Deps, 'db' | 'secretKey'>,
   token: string,
   http: Pick<HttpFacts, 'cookie'>,
 ): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
-  const link = await findLiveLink(deps, token);
+  const link = await findLiveLink(deps, token, http);
   if (!isUnlocked(deps.secretKey, link, http.cookie(unlockLink.cookie)))
     throw refuse('link-password-required');
   return {
@@ -128,6 +148,10 @@ export async function visitLink(
       watermark: link.watermark,
       version: link.version,
       presets: await presetsOf(deps.db, link),
+      allowFeedback: link.allow_feedback,
+      allowPicks: link.allow_picks,
+      maxPicks: link.max_picks,
+      guest: guestOf(link),
     },
   };
 }

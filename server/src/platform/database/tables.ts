@@ -755,6 +755,33 @@ interface LastWritesTable {
   position: unknown;
 }
 
+interface LinkDecisionsTable {
+  id: Generated<string>;
+  link_id: string;
+  guest_id: string;
+  asset_id: string | null;
+  decision: 'approved' | 'changes_requested';
+  note: Generated<string>;
+  decided_at: Generated<string>;
+}
+
+interface LinkGuestsTable {
+  id: Generated<string>;
+  link_id: string;
+  token_hash: Buffer;
+  name: string;
+  muted_at: string | null;
+  created_at: Generated<string>;
+}
+
+interface LinkPicksTable {
+  id: Generated<string>;
+  link_id: string;
+  guest_id: string;
+  asset_id: string;
+  picked_at: Generated<string>;
+}
+
 interface LogosTable {
   hash: string;
   content_type: string;
@@ -1052,6 +1079,8 @@ interface ShareLinkFilesTable {
   last_viewed_at: string | null;
   last_downloaded_at: string | null;
   last_at: Generated<string>;
+  id: Generated<string>;
+  guest_id: string | null;
 }
 
 interface ShareLinksTable {
@@ -1076,6 +1105,9 @@ interface ShareLinksTable {
   download_count: Generated<number>;
   version: number | null;
   presets: string[] | null;
+  allow_feedback: Generated<boolean>;
+  allow_picks: Generated<boolean>;
+  max_picks: number | null;
 }
 
 interface ShownMembersTable {
@@ -1365,6 +1397,9 @@ export interface Tables {
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   last_writes: LastWritesTable;
+  link_decisions: LinkDecisionsTable;
+  link_guests: LinkGuestsTable;
+  link_picks: LinkPicksTable;
   logos: LogosTable;
   migrations: MigrationsTable;
   notification_preferences: NotificationPreferencesTable;
