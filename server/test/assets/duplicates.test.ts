@@ -175,9 +175,17 @@ test('merging moves links and named shares to the kept file if it is held alike,
   const link = (id: string, body = {}) => mara.ok('createAssetLink', { params: { id }, body });
   for (const id of [alike, wider]) await share(id, tom);
   await share(wider, ines);
-  const [moved, pinned, other] = [await link(alike), await link(alike, { version: 1 }), await link(wider)];
+  const [moved, pinned, other] = [
+    await link(alike, { allow_picks: true }),
+    await link(alike, { version: 1 }),
+    await link(wider),
+  ];
   const visit = library.anonymous();
   await visit.ok('recordLinkView', { params: { token: moved.token, id: alike } });
+  const below = `/links/${moved.token}`;
+  const named = await visit.send(`${below}/guest`, { method: 'POST', body: { name: 'Jonas' } });
+  const headers = { cookie: named.headers.get('set-cookie')?.split(';')[0] ?? '' };
+  await visit.send(`${below}/picks/${alike}`, { method: 'PUT', headers });
   const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(alike));
   const body = { keep: first.id, remove: [alike, wider] };
   expect((await resolve(mara, group?.id ?? '', body)).status).toBe(204);
@@ -190,6 +198,8 @@ test('merging moves links and named shares to the kept file if it is held alike,
   expect(shown.items.map(({ id }) => id)).toEqual([first.id]);
   const views = await mara.ok('listLinkViews', { params: { link: moved.id } });
   expect(views.items).toMatchObject([{ asset_id: first.id, view_count: 1 }]);
+  const picks = await mara.ok('listLinkPicks', { params: { link: moved.id } });
+  expect(picks.items).toMatchObject([{ asset_id: first.id, guest: { name: 'Jonas' } }]);
   for (const { token } of [pinned, other])
     expect((await visit.refused('openLink', { params: { link: token } })).status).toBe(404);
   // With the file, what stayed with it works again.

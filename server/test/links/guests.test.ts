@@ -24,13 +24,11 @@ const newLink = (terms: Parameters<typeof makeLink>[3]) => makeLink(owner, 'post
 function browser({ token }: { token: string }) {
   let cookie = '';
   const send = async (method: string, path: string, body?: unknown) => {
-    const answer = await library
-      .anonymous()
-      .send(`/links/${token}${path}`, {
-        method,
-        headers: { cookie },
-        ...(body === undefined ? {} : { body }),
-      });
+    const answer = await library.anonymous().send(`/links/${token}${path}`, {
+      method,
+      headers: { cookie },
+      ...(body === undefined ? {} : { body }),
+    });
     cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
     return { ...answer, body: answer.text === '' ? null : JSON.parse(answer.text) };
   };
