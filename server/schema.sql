@@ -2353,6 +2353,35 @@ CREATE INDEX files_with_copies ON public.files USING btree (hash) WHERE has_copi
 CREATE INDEX files_with_preview ON public.files USING btree (hash) WHERE (renditions ? 'preview'::text);
 CREATE TRIGGER files_text_searched AFTER UPDATE OF text ON public.files FOR EACH ROW WHEN ((new.text <> old.text)) EXECUTE FUNCTION write_documents_of_text();
 
+create table guest_comments (
+  id uuid not null default gen_random_uuid(),
+  link_id uuid not null,
+  guest_id uuid not null,
+  post_id uuid,
+  asset_id uuid,
+  body text not null,
+  version integer,
+  anchor jsonb,
+  strokes jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  deleted_at timestamp(3) with time zone,
+  deleted_by_user_ref bigint,
+  constraint guest_comments_pkey PRIMARY KEY (id),
+  constraint guest_comments_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint guest_comments_deleted_by_user_ref_fkey FOREIGN KEY (deleted_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint guest_comments_guest_id_fkey FOREIGN KEY (guest_id) REFERENCES link_guests(id) ON DELETE CASCADE,
+  constraint guest_comments_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE,
+  constraint guest_comments_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint guest_comments_annotation CHECK ((((anchor IS NULL) = (version IS NULL)) AND ((anchor IS NULL) OR (asset_id IS NOT NULL)))),
+  constraint guest_comments_body_check CHECK ((char_length(body) <= 10000)),
+  constraint guest_comments_version_check CHECK ((version >= 1))
+);
+CREATE INDEX guest_comments_asset ON public.guest_comments USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX guest_comments_deleter ON public.guest_comments USING btree (deleted_by_user_ref) WHERE (deleted_by_user_ref IS NOT NULL);
+CREATE INDEX guest_comments_guest ON public.guest_comments USING btree (guest_id);
+CREATE INDEX guest_comments_newest ON public.guest_comments USING btree (link_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
+CREATE INDEX guest_comments_post ON public.guest_comments USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
+
 create table job_progress (
   job_id bigint not null,
   part double precision not null,

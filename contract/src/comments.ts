@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Anchor, Annotation } from './annotations.ts';
 import { Origin } from './federation.ts';
+import { CommentGuest } from './guests.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { Strokes } from './strokes.ts';
@@ -25,6 +26,8 @@ const record = {
   created_at: Timestamp,
   edited_at: nullable(Timestamp),
   author: Type.Optional(PostAuthor),
+  /** The guest of a share link who wrote it (GUEST-7); editors of the post read what guests write. */
+  guest: Type.Optional(CommentGuest),
   remote_display_name: Type.Optional(nullable(Type.String())),
   /** The library it was written at; absent for comments made here. */
   origin: Type.Optional(Origin),
@@ -239,7 +242,7 @@ export const deleteComment = operation({
   tag: 'Comments',
   summary: 'Delete a comment',
   description:
-    'Deletes the comment with its replies, for its author, the author of the post and `posts.admin`. Other readers get 403.',
+    'Deletes the comment with its replies, for its author, the author of the post and `posts.admin`. Other readers get 403. Comments of guests of share links are deleted by the editors of the target of the link.',
   door: 'signedIn',
   scope: 'comments.write',
   params: idParams,

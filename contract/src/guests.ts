@@ -1,6 +1,9 @@
 import { type Static, Type } from 'typebox';
+import { Anchor, Annotation } from './annotations.ts';
 import { bytes, operation } from './operation.ts';
+import { Strokes } from './strokes.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
+import { VersionNumber } from './versions.ts';
 
 /** Visitors of a link who have given a name: what they leave there, and what the editors of its target see of it. */
 
@@ -23,6 +26,9 @@ const GuestName = Type.String({
 /** A guest of a link. The name is what the guest says, and never an account (GUEST-1). */
 export const LinkGuest = closed({ id: Uuid, name: Type.String() });
 export type LinkGuest = Static<typeof LinkGuest>;
+
+/** GUEST-7: a guest as others see them in comments. */
+export const CommentGuest = closed({ name: Type.String() });
 
 export const GuestDecision = Type.Enum(['approved', 'changes_requested']);
 export type GuestDecision = Static<typeof GuestDecision>;
@@ -150,11 +156,113 @@ export const decideAsGuest = operation({
   ],
 });
 
+const CommentText = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
+
+/** A comment of a guest as the visitors of the link see it. */
+export const LinkComment = closed({
+  id: Uuid,
+  guest: CommentGuest,
+  /** Whether this guest wrote it. */
+  own: Type.Boolean(),
+  /** The file that it is about; absent if it is about everything. */
+  asset_id: Type.Optional(Uuid),
+  body: Type.String(),
+  annotation: Type.Optional(Annotation),
+  created_at: Timestamp,
+});
+export type LinkComment = Static<typeof LinkComment>;
+
+export const listGuestComments = operation({
+  id: 'listGuestComments',
+  method: 'GET',
+  path: '/links/{token}/comments',
+  tag: 'Links',
+  summary: 'List the comments at a link',
+  description:
+    'Lists what the guests of this link wrote about what it shows, newest first. Returns 403 if the link allows no feedback.',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: closed({ token }),
+  query: closed(pageQuery),
+  responses: { 200: page(LinkComment) },
+  errors: ['link-feedback-not-allowed', 'link-password-required', 'not-found'],
+});
+
+const guestComment = {
+  method: 'POST',
+  tag: 'Links',
+  door: 'open',
+  scope: 'none',
+  budget: 'guest',
+  unlisted: true,
+  params: closed({ token }),
+  responses: { 201: LinkComment },
+} as const;
+
+export const commentAsGuest = operation({
+  ...guestComment,
+  id: 'commentAsGuest',
+  path: '/links/{token}/comments',
+  summary: 'Comment at a link',
+  description:
+    'Comments on everything that the link shows or, with `asset_id`, on one file. The guests of the link and the editors of its target read it. Returns 403 if the link allows no feedback.',
+  example: { body: 'The second one, please.' },
+  body: closed({ body: CommentText, asset_id: Type.Optional(nullable(Uuid)) }),
+  errors: [
+    'guest-muted',
+    'guest-without-name',
+    'link-feedback-not-allowed',
+    'link-password-required',
+    'not-found',
+    'too-many-guest-comments',
+  ],
+});
+
+export const annotateAsGuest = operation({
+  ...guestComment,
+  id: 'annotateAsGuest',
+  path: '/links/{token}/annotations',
+  summary: 'Annotate a file at a link',
+  description:
+    'Comments on a place in a file that the link shows, with a body, a drawing or both. `version` is the one that the link shows; any other returns 404.',
+  example: {
+    asset_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30',
+    anchor: { kind: 'region', x: 0.25, y: 0.4, w: 0.1, h: 0.1 },
+    body: 'The horizon tilts here.',
+  },
+  body: closed({
+    asset_id: Uuid,
+    version: Type.Optional(nullable(VersionNumber)),
+    anchor: Anchor,
+    body: Type.Optional(nullable(CommentText)),
+    strokes: Type.Optional(nullable(Strokes)),
+  }),
+  errors: [
+    'anchor-after-end',
+    'anchor-incomplete',
+    'anchor-outside-picture',
+    'anchor-reversed',
+    'anchor-without-page',
+    'annotation-empty',
+    'drawing-too-large',
+    'guest-muted',
+    'guest-without-name',
+    'link-feedback-not-allowed',
+    'link-password-required',
+    'not-found',
+    'pressure-out-of-range',
+    'too-many-guest-comments',
+    'version-not-found',
+  ],
+});
+
 /** A guest as the editors of the target see them. */
 export const GuestRecord = closed({
   ...LinkGuest.properties,
   muted: Type.Boolean(),
   pick_count: Count,
+  comment_count: Count,
   /** The latest decision about the target; absent if there is none. */
   decision: Type.Optional(GuestDecision),
   created_at: Timestamp,
@@ -223,7 +331,7 @@ export const listLinkPicks = operation({
 
 /** What a guest left at a link. */
 export const LinkFeedback = closed({
-  kind: Type.Enum(['decision']),
+  kind: Type.Enum(['comment', 'annotation', 'decision']),
   id: Uuid,
   guest: LinkGuest,
   /** The file that it is about; absent if it is about the whole target. */
@@ -232,6 +340,7 @@ export const LinkFeedback = closed({
   title: Type.Optional(Type.String()),
   /** The text of a comment, or the note of a decision. */
   body: Type.Optional(Type.String()),
+  annotation: Type.Optional(Annotation),
   decision: Type.Optional(GuestDecision),
   created_at: Timestamp,
 });
@@ -243,7 +352,8 @@ export const listLinkFeedback = operation({
   method: 'GET',
   path: '/links/{link}/feedback',
   summary: 'List the feedback of a link',
-  description: 'Lists what guests decided, the latest first, for the editors of the target.',
+  description:
+    'Lists what guests wrote and decided, the latest first, for the editors of the target. `DELETE /comments/{id}` removes comments and annotations.',
   query: closed(pageQuery),
   responses: { 200: page(LinkFeedback) },
 });

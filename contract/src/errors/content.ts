@@ -97,6 +97,7 @@ export const contentErrors = {
   'link-picks-not-allowed': { status: 403, text: 'this link does not take picks' },
   'link-without-guests': { status: 403, text: 'this link takes neither feedback nor picks' },
   'too-many-guests': { status: 409, text: 'a link has at most {max} guests' },
+  'too-many-guest-comments': { status: 409, text: 'a link has at most {max} comments' },
   'too-many-picks': { status: 409, text: 'a guest of this link picks at most {max} files' },
   'link-original-not-allowed': { status: 403, text: 'this link does not allow originals' },
   'link-download-not-allowed': { status: 403, text: 'this link does not allow downloads' },

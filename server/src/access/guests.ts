@@ -1,13 +1,16 @@
-import type { LinkVisitor } from './links.ts';
+import { type RawBuilder, sql } from 'kysely';
+import { annotatedMembers } from './annotations.ts';
+import { shownAssets } from './assets.ts';
+import type { Caller } from './caller.ts';
+import { type Guest, type LinkVisitor, linkedAssets, manageableLinks } from './links.ts';
+import { live } from './live.ts';
+import { editablePosts } from './posts.ts';
 
-/** What guests of a link may write (GUEST-1): visitors who have given a name, as far as the terms of the link allow. */
-
-/** A visitor's name at one link, kept by the cookie of their browser. */
-export interface Guest {
-  readonly id: string;
-  readonly name: string;
-  readonly muted: boolean;
-}
+/**
+ * What guests of a link may write (GUEST-1): visitors who have given a name, as far as the terms of the link allow,
+ * and who reads it. Predicates refer to `guest_comments gc` and its link `share_links l`.
+ */
+type Predicate = RawBuilder<boolean>;
 
 /** The terms of a link that are about guests. */
 export type GuestTerms = Pick<LinkVisitor, 'allowFeedback' | 'allowPicks'>;
@@ -30,4 +33,29 @@ export function takesGuests(terms: GuestTerms): boolean {
 /** Whether a guest may write what the terms allow (GUEST-8). */
 export function mayWrite({ muted }: Pick<Guest, 'muted'>): boolean {
   return !muted;
+}
+
+/** What a visitor of a link sees: what all its guests wrote about what it shows now (GUEST-7). */
+export function guestCommentsAt(visitor: LinkVisitor): Predicate {
+  return sql`(gc.link_id = ${visitor.linkId} and ${live('gc')} and (gc.asset_id is null or exists (
+    select from assets a where a.id = gc.asset_id and ${linkedAssets(visitor)})))`;
+}
+
+/** What the editors of a post read in its thread: none about files that are withheld from them (ANNOTATION-5). */
+export function guestCommentsIn(caller: Caller, postId: string): Predicate {
+  return sql`(gc.post_id = ${postId} and ${live('gc')}
+    and exists (select from posts p where p.id = ${postId} and ${editablePosts(caller)})
+    and (gc.asset_id is null or exists (select from post_members m join assets a on a.id = m.asset_id
+      where m.post_id = gc.post_id and m.asset_id = gc.asset_id and ${annotatedMembers(caller)})))`;
+}
+
+/** What the editors of the target of a link read of it: none about files that they are not shown. */
+export function guestCommentsOf(caller: Caller, linkId: string): Predicate {
+  return sql`(gc.link_id = ${linkId} and ${live('gc')} and (gc.asset_id is null or exists (
+    select from assets a where a.id = gc.asset_id and ${shownAssets(caller)})))`;
+}
+
+/** What the editors of the target of its link `l` remove. */
+export function removableGuestComments(caller: Caller): Predicate {
+  return sql`(${live('gc')} and ${manageableLinks(caller)})`;
 }

@@ -6,7 +6,6 @@ import { anonymouslyVisible, editableAssets, intact, shownAssets } from './asset
 import type { Caller, SignedIn } from './caller.ts';
 import { editableCollections, filledByHand, readableCollections } from './collections.ts';
 import { checkScope } from './door.ts';
-import type { Guest } from './guests.ts';
 import { live, unexpired } from './live.ts';
 import { editablePosts, publishedPost, readablePosts, thePost } from './posts.ts';
 import { openForVisitors } from './visibilities.ts';
@@ -16,6 +15,13 @@ import { openForVisitors } from './visibilities.ts';
  * `share_links l`.
  */
 type Predicate = RawBuilder<boolean>;
+
+/** A visitor's name at one link, kept by the cookie of their browser (GUEST-1). */
+export interface Guest {
+  readonly id: string;
+  readonly name: string;
+  readonly muted: boolean;
+}
 
 /**
  * A visitor with a valid link that is unlocked if it has a password. Not a `Caller`: no other rule or operation applies

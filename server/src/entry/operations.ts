@@ -51,6 +51,7 @@ import * as linksCreate from '../content/links/create.ts';
 import * as linksDecisions from '../content/links/decisions.ts';
 import * as linksEdit from '../content/links/edit.ts';
 import * as linksFeedback from '../content/links/feedback.ts';
+import * as linksGuestComments from '../content/links/guest-comments.ts';
 import * as linksGuestName from '../content/links/guest-name.ts';
 import * as linksGuests from '../content/links/guests.ts';
 import * as linksList from '../content/links/list.ts';
@@ -217,6 +218,7 @@ const modules = [
   linksDecisions,
   linksEdit,
   linksFeedback,
+  linksGuestComments,
   linksGuestName,
   linksGuests,
   linksList,

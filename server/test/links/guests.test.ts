@@ -38,6 +38,9 @@ function browser({ token }: { token: string }) {
     pick: (id: string) => send('PUT', `/picks/${id}`),
     unpick: (id: string) => send('DELETE', `/picks/${id}`),
     decide: (body: unknown) => send('POST', '/decide', body),
+    comment: (body: unknown) => send('POST', '/comments', body),
+    annotate: (body: unknown) => send('POST', '/annotations', body),
+    comments: async () => (await send('GET', '/comments')).body.items,
     open: async () => (await send('GET', '')).body,
     forget: () => {
       cookie = '';
@@ -259,6 +262,113 @@ describe('decisions', () => {
   });
 });
 
+const point = { kind: 'point', x: 0.5, y: 0.25 };
+
+// GUEST-7
+describe('comments of guests', () => {
+  test('are read by the guests of the link and the editors of its target, and by no one else', async () => {
+    const made = await publish(owner, files.slice(0, 2), { title: 'Open', visibility: 'org-only' });
+    const id = made.id;
+    const link = await makeLink(owner, 'posts', id, { allow_feedback: true });
+    const other = await makeLink(owner, 'posts', id, { allow_feedback: true });
+    const [guest, friend] = [await newGuest(link, '<i>Jonas</i>'), await newGuest(link, 'Ada')];
+    const foreign = await newGuest(other, 'Foreign');
+    const before = (await stranger.ok('listComments', { params: { id } })).items;
+    const text = '<script>alert(1)</script> @stranger zephyrlily';
+    const said = await guest.comment({ body: text });
+    expect([said.status, said.body]).toEqual([
+      201,
+      {
+        id: expect.any(String),
+        guest: { name: '<i>Jonas</i>' },
+        own: true,
+        body: text,
+        created_at: expect.any(String),
+      },
+    ]);
+    const asked = { asset_id: two, anchor: point, body: 'Here.', strokes: [{ points: [[0.1, 0.2, 0.5]] }] };
+    const drawn = await guest.annotate(asked);
+    const annotation = { asset_id: two, version: 1, anchor: point, strokes: asked.strokes };
+    expect([drawn.status, drawn.body]).toMatchObject([201, { annotation, asset_id: two, body: 'Here.' }]);
+    const seen = await friend.comments();
+    expect(seen.map((one: { id: string; own: boolean }) => [one.id, one.own])).toEqual([
+      [drawn.body.id, false],
+      [said.body.id, false],
+    ]);
+    expect(await foreign.comments()).toEqual([]);
+
+    await owner.ok('createComment', { params: { id }, body: { body: 'From the studio' } });
+    const thread = (await owner.ok('listComments', { params: { id } })).items;
+    expect(thread.map(({ body, guest: who }) => [body, who])).toEqual([
+      ['From the studio', undefined],
+      ['Here.', { name: '<i>Jonas</i>' }],
+      [text, { name: '<i>Jonas</i>' }],
+    ]);
+    expect(thread[1]).toMatchObject({ annotation, post_id: id, parent_id: null, replies: [] });
+    for (const root of thread.slice(1)) expect(root).not.toHaveProperty('author');
+    const pages = await pagesOf((from) =>
+      owner.ok('listComments', { params: { id }, query: { limit: 1, ...from } }),
+    );
+    expect(pages.flat()).toEqual(thread);
+    const filtered = async (query: object) =>
+      (await owner.ok('listComments', { params: { id }, query })).items.map(({ body }) => body);
+    expect(await filtered({ annotated: true })).toEqual(['Here.']);
+    expect(await filtered({ annotated: false })).toEqual(['From the studio', text]);
+    expect(await filtered({ asset_id: two })).toEqual(['Here.']);
+    expect(await filtered({ resolved: true })).toEqual([]);
+
+    const after = (await stranger.ok('listComments', { params: { id } })).items;
+    expect(after.map(({ body }) => body)).toEqual(['From the studio', ...before.map(({ body }) => body)]);
+    const shown = await owner.ok('getPost', { params: { id } });
+    expect(shown.comment_count).toBe(1);
+    await library.runJobs();
+    expect((await stranger.ok('listNotifications')).items).toEqual([]);
+    for (const who of [stranger, owner])
+      expect((await who.ok('search', { query: { q: 'zephyrlily' } })).items).toEqual([]);
+    expect(await stranger.status('DELETE', `/comments/${said.body.id}`)).toBe(404);
+    const list = await owner.ok('listLinkFeedback', { params: { link: link.id } });
+    expect(list.items.map(({ kind, body }) => [kind, body])).toEqual([
+      ['annotation', 'Here.'],
+      ['comment', text],
+    ]);
+
+    await owner.ok('deleteComment', { params: { id: said.body.id } });
+    expect(await owner.status('DELETE', `/comments/${said.body.id}`)).toBe(404);
+    expect((await guest.comments()).map((one: { id: string }) => one.id)).toEqual([drawn.body.id]);
+    const events = await auditEvents(library, { target_id: link.id });
+    expect(events.map(({ event }) => event)).toContain('link.feedback_removed');
+  });
+
+  test('are about what the link shows, and gone with it', async () => {
+    const link = await makeLink(owner, 'assets', one, { allow_feedback: true });
+    const guest = await newGuest(link, 'Jonas');
+    expect((await guest.comment({ body: 'This one', asset_id: one })).body.asset_id).toBe(one);
+    expect((await guest.annotate({ asset_id: one, anchor: point, body: 'x', version: 1 })).status).toBe(201);
+    const wrong: [unknown, number][] = [
+      [{ asset_id: two, anchor: point, body: 'x' }, 404],
+      [{ asset_id: nowhere, anchor: point, body: 'x' }, 404],
+      [{ asset_id: one, anchor: point, body: 'x', version: 2 }, 404],
+      [{ asset_id: one, anchor: point }, 422],
+      [{ asset_id: one, anchor: { kind: 'point', x: 1.5, y: 0 }, body: 'x' }, 400],
+      [{ asset_id: one, anchor: { kind: 'page', page: 0 }, body: 'x' }, 400],
+      [{ asset_id: one, anchor: { kind: 'time', start: -1 }, body: 'x' }, 400],
+      [{ asset_id: one, anchor: point, body: ' ' }, 400],
+    ];
+    for (const [body, status] of wrong)
+      expect([body, (await guest.annotate(body)).status]).toEqual([body, status]);
+    expect((await guest.comment({ body: 'x', asset_id: two })).status).toBe(404);
+    expect((await browser(link).comment({ body: 'x' })).status).toBe(401);
+    const params = { link: link.id };
+    expect((await owner.ok('listLinkGuests', { params })).items).toMatchObject([{ comment_count: 2 }]);
+    await owner.ok('updateLinkGuest', { params: { ...params, guest_id: guest.id }, body: { muted: true } });
+    expect((await guest.comment({ body: 'x' })).status).toBe(403);
+    expect(await guest.comments()).toHaveLength(2);
+    await owner.ok('updateLink', { params, body: { allow_feedback: false } });
+    expect((await guest.send('GET', '/comments')).status).toBe(403);
+    expect((await guest.annotate({ asset_id: one, anchor: point, body: 'x' })).status).toBe(403);
+  });
+});
+
 describe('the editors of the target', () => {
   // GUEST-6, GUEST-11, GUEST-12
   test('see which guest looked at and picked which file, as lists and as CSV', async () => {
@@ -308,8 +418,8 @@ describe('the editors of the target', () => {
       '',
     ]);
     expect(await csv('feedback')).toEqual([
-      'created_at,guest,kind,decision,asset_id,title,body',
-      `T,${name},decision,approved,,,"'+1`,
+      'created_at,guest,kind,decision,asset_id,title,place,body',
+      `T,${name},decision,approved,,,,"'+1`,
       'fine"',
       '',
     ]);

@@ -1,4 +1,4 @@
-import { type Comment, listComments, listReplies } from '@vitrine/contract/comments';
+import { type Comment, type CommentRoot, listComments, listReplies } from '@vitrine/contract/comments';
 import type { QueryOf } from '@vitrine/contract/operation';
 import { type RawBuilder, sql } from 'kysely';
 import { checkDiscussed, commentsReadIn, readableComments } from '../../access/annotations.ts';
@@ -6,14 +6,15 @@ import type { Caller } from '../../access/caller.ts';
 import { disclosedIdentity } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
+import { type NewestFirst, newestFirst } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { readGuestThread } from '../guest-comments/thread.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
 /** Replies returned with a root; `GET /comments/{id}/replies` returns the rest. */
 const REPLIES_SHOWN = 20;
 
-const keyOf = (row: CommentRow) => ({ at: row.created_at, id: row.id });
+const keyOf = (row: { created_at: string; id: string }) => ({ at: row.created_at, id: row.id });
 
 /** Returns the first replies of these roots of a post, oldest first, in one statement. */
 async function firstReplies(
@@ -35,19 +36,18 @@ async function firstReplies(
   return replies;
 }
 
-/** Returns a page of comments of a post, under its read rule (decision 371). */
-async function pageOf(
+/** Returns one more than a page of comments of a post, under its read rule (decision 371). */
+async function rowsOf(
   db: Database,
   caller: Caller,
   postId: string,
   which: RawBuilder<boolean>,
-  query: PageQuery,
-): Promise<{ rows: CommentRow[]; next: string | null }> {
-  const page = newestFirst(query, 'c.created_at', 'c.id');
+  page: NewestFirst,
+): Promise<CommentRow[]> {
   const { rows } = await sql<CommentRow>`
     select ${commentColumns(caller)} from comments c left join users cu on cu.ref = c.author_user_ref
     where ${which} and ${commentsReadIn(caller, postId)} and ${page.after} ${page.order}`.execute(db);
-  return page.cut(rows, keyOf);
+  return rows;
 }
 
 /** ANNOTATION-7: the conditions of a list on roots `c` with their authors `users cu`. */
@@ -74,19 +74,31 @@ function filtersOf(caller: Caller, query: QueryOf<typeof listComments>): RawBuil
   return sql`c.parent_id is null${file}${state}${kind}${author}${assigned}`;
 }
 
+/** Returns the rows of two lists, newest first. Times are in UTC with three digits, so that their texts are in order. */
+function merged(some: readonly CommentRoot[], others: readonly CommentRoot[]): CommentRoot[] {
+  if (others.length === 0) return [...some];
+  const place = (root: CommentRoot) => `${root.created_at} ${root.id}`;
+  return [...some, ...others].sort((a, b) => (place(a) < place(b) ? 1 : -1));
+}
+
 /** COMMENT-1: returns the comments of a post: roots newest first, with their first replies. */
 export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
   await checkDiscussed(db, caller, params.id);
   const which = sql<boolean>`c.post_id = ${params.id} and ${filtersOf(caller, query)}`;
-  const { rows, next } = await pageOf(db, caller, params.id, which, query);
+  const rows = await rowsOf(db, caller, params.id, which, newestFirst(query, 'c.created_at', 'c.id'));
+  const guests =
+    caller.kind === 'anonymous'
+      ? []
+      : await readGuestThread(db, caller, params.id, query, newestFirst(query, 'gc.created_at', 'gc.id'));
   const replies = await firstReplies(
     db,
     caller,
     params.id,
     rows.filter((row) => row.reply_count > 0).map((row) => row.id),
   );
-  const items = rows.map((row) => ({ ...showComment(row), replies: replies.get(row.id) ?? [] }));
-  return { status: 200, body: { items, next_cursor: next } };
+  const roots = rows.map((row): CommentRoot => ({ ...showComment(row), replies: replies.get(row.id) ?? [] }));
+  const cut = newestFirst(query, 'c.created_at', 'c.id').cut(merged(roots, guests), keyOf);
+  return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
 });
 
 export const replies = handle(listReplies, async ({ db }, { caller, params, query }) => {
@@ -95,6 +107,7 @@ export const replies = handle(listReplies, async ({ db }, { caller, params, quer
     where c.id = ${params.id} and ${readableComments(caller)}`.execute(db);
   const [root] = roots;
   if (root === undefined) throw notFound();
-  const { rows, next } = await pageOf(db, caller, root.post_id, sql`c.parent_id = ${params.id}`, query);
-  return { status: 200, body: { items: rows.map(showComment), next_cursor: next } };
+  const page = newestFirst(query, 'c.created_at', 'c.id');
+  const cut = page.cut(await rowsOf(db, caller, root.post_id, sql`c.parent_id = ${params.id}`, page), keyOf);
+  return { status: 200, body: { items: cut.rows.map(showComment), next_cursor: cut.next } };
 });

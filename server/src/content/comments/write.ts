@@ -10,6 +10,7 @@ import { announce } from '../../people/notifications/announce.ts';
 import { watchAsCommenter } from '../../people/notifications/watch.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { removeGuestComment } from '../guest-comments/thread.ts';
 import { type CommentRow, commentColumns, showComment } from './show.ts';
 
 /** Returns a comment that the caller reads, or throws 404. */
@@ -116,6 +117,7 @@ export const edit = handle(updateComment, async ({ db }, { caller, params, body 
 /** Deletes a comment with its replies, which no one could see any more. */
 export const remove = handle(deleteComment, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
+    if (await removeGuestComment(tx, caller, params.id)) return;
     const { postId, authorRef } = await lockComment(tx, caller, params.id, deletableComments(caller));
     await sql`update comments c set deleted_at = now(), deleted_by_user_ref = ${caller.ref}
       where (c.id = ${params.id} or c.parent_id = ${params.id}) and ${liveComment}`.execute(tx);

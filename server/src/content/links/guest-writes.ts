@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import { type Guest, type GuestTerms, mayWrite } from '../../access/guests.ts';
-import { type LinkVisitor, linkedAssets, liveLink } from '../../access/links.ts';
+import { type GuestTerms, mayWrite } from '../../access/guests.ts';
+import { type Guest, type LinkVisitor, linkedAssets, liveLink } from '../../access/links.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 

@@ -14,6 +14,7 @@ type Row = Omit<GuestRecord, 'decision'> & { decision: GuestRecord['decision'] |
 
 const columns = sql<Row>`g.id, g.name, g.muted_at is not null as muted,
   (select count(*) from link_picks k where k.guest_id = g.id) as pick_count,
+  (select count(*) from guest_comments gc where gc.guest_id = g.id and gc.deleted_at is null) as comment_count,
   (select d.decision from link_decisions d where d.guest_id = g.id and d.asset_id is null) as decision, g.created_at`;
 
 function shownGuest({ decision, ...guest }: Row): GuestRecord {

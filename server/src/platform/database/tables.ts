@@ -738,6 +738,21 @@ interface FilesTable {
   has_copies: Generated<boolean>;
 }
 
+interface GuestCommentsTable {
+  id: Generated<string>;
+  link_id: string;
+  guest_id: string;
+  post_id: string | null;
+  asset_id: string | null;
+  body: string;
+  version: number | null;
+  anchor: NullableJson;
+  strokes: NullableJson;
+  created_at: Generated<string>;
+  deleted_at: string | null;
+  deleted_by_user_ref: number | null;
+}
+
 interface JobProgressTable {
   job_id: number;
   part: number;
@@ -1394,6 +1409,7 @@ export interface Tables {
   file_checksums: FileChecksumsTable;
   file_metadata: FileMetadataTable;
   files: FilesTable;
+  guest_comments: GuestCommentsTable;
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   last_writes: LastWritesTable;

@@ -78,6 +78,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'extraction.backfill.started': '{actor} started reading the metadata of stored files',
   'extraction.backfill.cancelled': '{actor} stopped reading the metadata of stored files',
   'extraction.retried': '{actor} retried reading the metadata of a file',
+  'link.feedback_removed': '{actor} removed what a guest wrote at a share link',
   'link.guest_muted': '{actor} muted a guest of a share link',
   'link.guest_unmuted': '{actor} let a guest of a share link write again',
   'link.created': '{actor} created a share link',
