@@ -13,6 +13,8 @@ const link: ShareLink = {
   expires_at: '2026-06-01T00:00:00Z',
   has_password: true,
   allow_download: true,
+  allow_feedback: false,
+  allow_picks: false,
   watermark: 'Studio',
   opened_count: 0,
   last_opened_at: null,
