@@ -12,6 +12,8 @@ export const MediaFacts = closed({
   frame_rate: Type.Optional(Type.Number({ minimum: 0 })),
   /** The same as an exact fraction, such as `24000/1001`. Absent for files that were read before it existed. */
   exact_frame_rate: Type.Optional(Type.String({ pattern: '^[1-9][0-9]*/[1-9][0-9]*$' })),
+  /** The timecode of the first frame; `;` before the frames means drop-frame. */
+  start_timecode: Type.Optional(Type.String()),
   has_video: Type.Optional(Type.Boolean()),
   has_sound: Type.Optional(Type.Boolean()),
   video_codec: Type.Optional(Type.String()),

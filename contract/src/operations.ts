@@ -1,4 +1,5 @@
 import * as activitypub from './activitypub.ts';
+import * as annotationExports from './annotation-exports.ts';
 import * as annotations from './annotations.ts';
 import * as appearance from './appearance.ts';
 import * as approvals from './approvals.ts';
@@ -69,6 +70,7 @@ export const basePath = '/api/v1';
 /** The modules of the contract. Each operation that one of them exports is part of the interface. */
 export const modules = [
   activitypub,
+  annotationExports,
   annotations,
   appearance,
   approvals,

@@ -75,6 +75,7 @@ export const contentErrors = {
     status: 400,
     text: 'give either keep and the others to remove, or different',
   },
+  'file-without-timeline': { status: 409, text: 'only films and sounds have a timeline' },
   'file-part-missing': { status: 400, text: 'the form has no part named file', property: 'file' },
   'file-part-single': { status: 400, text: 'the form has one part named file', property: 'file' },
   'file-part-strict': {

@@ -1,6 +1,7 @@
 import type { OperationId } from '@vitrine/contract/operations';
 import * as annotationsCreate from '../content/annotations/create.ts';
 import * as annotationsDrawing from '../content/annotations/drawing.ts';
+import * as annotationsExports from '../content/annotations/exports/serve.ts';
 import * as annotationsResolve from '../content/annotations/resolve.ts';
 import * as approvalsSettings from '../content/approvals/settings.ts';
 import * as archivesCreate from '../content/archives/create.ts';
@@ -171,6 +172,7 @@ import * as usersStatus from '../people/users/status.ts';
 const modules = [
   annotationsCreate,
   annotationsDrawing,
+  annotationsExports,
   annotationsResolve,
   assetsBytes,
   assetsDelete,

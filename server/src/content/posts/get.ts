@@ -8,7 +8,7 @@ import type { Rung } from '../../media/ladder.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { annotationCounts } from '../annotations/counts.ts';
+import { annotationCounts } from './annotation-counts.ts';
 import { writePosts } from './write-page.ts';
 
 /** Returns the id in a list if the caller may read the post, otherwise an empty list. */

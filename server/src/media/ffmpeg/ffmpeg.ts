@@ -78,6 +78,8 @@ export interface Probe {
   /** The first attached picture, such as an album cover. */
   cover: { index: number } | null;
   subtitles: readonly SubtitleStream[];
+  /** The timecode of the first frame; null if the file has none. */
+  timecode: string | null;
 }
 
 /** Selects a frame. */

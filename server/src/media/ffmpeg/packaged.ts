@@ -135,6 +135,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
       },
       language: tags.language ?? tags.LANGUAGE ?? '',
       title: tags.title ?? tags.TITLE ?? '',
+      timecode: tags.timecode ?? tags.TIMECODE ?? '',
     };
   }
 

@@ -44,6 +44,8 @@ export interface StreamFacts {
   colour: CodePoints;
   language: string;
   title: string;
+  /** Of its first frame, as the container says; '' if it does not. */
+  timecode: string;
 }
 
 interface Disposition {
@@ -195,6 +197,9 @@ function subtitleStreamOf({
   return [{ index, codec, language, title, kind: made }];
 }
 
+/** Hours, minutes, seconds and frames; `;` before the frames means drop-frame. */
+const TIMECODE = /^\d\d:[0-5]\d:[0-5]\d[:;]\d\d$/;
+
 /** Returns what of a file is shown and played. */
 export function readStreams(streams: readonly StreamFacts[], durationSeconds: number | null): Probe {
   const film = chooseFilm(streams);
@@ -206,5 +211,6 @@ export function readStreams(streams: readonly StreamFacts[], durationSeconds: nu
     audio: sound === null ? null : soundStreamOf(sound),
     cover: cover === undefined ? null : { index: cover.index },
     subtitles: streams.flatMap(subtitleStreamOf),
+    timecode: streams.map(({ timecode }) => timecode).find((timecode) => TIMECODE.test(timecode)) ?? null,
   };
 }

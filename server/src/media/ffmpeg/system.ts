@@ -206,6 +206,7 @@ function factsOf(stream: ProbedStream): StreamFacts {
     }),
     language: tags.language ?? tags.LANGUAGE ?? '',
     title: tags.title ?? tags.TITLE ?? '',
+    timecode: tags.timecode ?? tags.TIMECODE ?? '',
   };
 }
 

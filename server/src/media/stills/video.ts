@@ -48,6 +48,7 @@ export async function makeVideo(
     facts: {
       duration_seconds: duration,
       ...(rate === null ? {} : rateFacts(rate)),
+      ...(probe.timecode === null ? {} : { start_timecode: probe.timecode }),
       has_video: true,
       has_sound: audio !== null,
       video_codec: video.codec,
