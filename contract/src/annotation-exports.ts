@@ -75,3 +75,42 @@ export const exportFcpxml = operation({
     'Returns a project of Final Cut Pro with the film as its only clip and a marker for each annotation of the current version, whose times count from the beginning of the file. A file that is neither a film nor a sound returns 409.',
   responses: { 200: bytes('application/xml') },
 });
+
+/** ANNOTATION-14. */
+const sheet = {
+  description:
+    'Returns a contact sheet: each file, or page of a document, with numbered pins, outlines and drawings, and the numbered texts below it. At most 500 annotations.',
+  responses: { 200: bytes('application/pdf') },
+  errors: ['not-found'],
+} as const;
+
+export const exportPostSheet = operation({
+  ...shared,
+  ...sheet,
+  id: 'exportPostSheet',
+  path: '/posts/{id}/annotations.pdf',
+  summary: 'Export the annotations of a post as PDF',
+});
+
+export const exportAssetSheet = operation({
+  ...shared,
+  ...sheet,
+  id: 'exportAssetSheet',
+  path: '/assets/{id}/annotations.pdf',
+  summary: 'Export the annotations of an asset as PDF',
+});
+
+export const getDrawing = operation({
+  id: 'getDrawing',
+  method: 'GET',
+  path: '/comments/{id}/drawing.png',
+  tag: 'Comments',
+  summary: 'Get the drawing of an annotation',
+  description:
+    'Returns the drawing on the picture that it was made on, or on a dark surface where the caller may not get the picture and for films. Returns 404 for annotations without a drawing.',
+  door: 'public',
+  scope: 'read',
+  params,
+  responses: { 200: bytes('image/png') },
+  errors: ['not-found'],
+});

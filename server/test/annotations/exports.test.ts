@@ -1,6 +1,9 @@
+import { PDFDocument } from '@cantoo/pdf-lib';
 import type { Anchor } from '@vitrine/contract/annotations';
+import { basePath } from '@vitrine/contract/operations';
 import { DOMParser } from '@xmldom/xmldom';
 import { parse } from 'csv-parse/sync';
+import sharp from 'sharp';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   countingOf,
@@ -11,7 +14,7 @@ import {
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
-import { plainFile } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 const fractions = {
   '23.976': [24_000, 1001, false],
@@ -241,4 +244,74 @@ test('the CSV of a post has the annotations of the files that the caller is show
   expect(rows[1]).toMatchObject({ state: 'resolved', author: 'ines', frame: '23', file: expect.any(String) });
   expect((await fileOf(otto, `/assets/${film.id}/annotations.csv`)).text).not.toContain('hidden');
   expect((await fileOf(otto, `/posts/${nowhere}/annotations.csv`)).status).toBe(404);
+});
+
+async function bytesOf(caller: Visitor, path: string) {
+  const headers = { cookie: `user=${caller.cookie() ?? ''}` };
+  const answer = await fetch(`${library.address}${basePath}${path}`, { headers });
+  return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) };
+}
+
+// ANNOTATION-14
+describe('pictures of annotations', () => {
+  const strokes = [
+    {
+      tool: 'rect' as const,
+      points: [
+        [0.25, 0.25],
+        [0.75, 0.75],
+      ],
+      color: '#0000ff',
+      width: 0.02,
+    },
+  ];
+
+  test('have the drawing where it was made', async () => {
+    const photo = await upload(mara, await jpeg(400, 200));
+    await library.runJobs();
+    const { id } = await publish(mara, [photo], { visibility: 'public' });
+    const made = await ines.ok('createAnnotation', {
+      params: { id },
+      body: { asset_id: photo.id, anchor: { kind: 'point', x: 0.5, y: 0.5 }, strokes },
+    });
+    const picture = sharp((await bytesOf(ines, `/comments/${made.id}/drawing.png`)).bytes);
+    const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height]).toEqual([400, 200]);
+    const at = (x: number, y: number) => [...data.subarray((y * 400 + x) * info.channels).subarray(0, 3)];
+    expect(at(200, 50)).toEqual([0, 0, 255]);
+    expect(at(200, 80)).not.toEqual([0, 0, 255]);
+    const plain = await ines.ok('createAnnotation', {
+      params: { id },
+      body: { asset_id: photo.id, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: 'no drawing' },
+    });
+    expect((await fileOf(ines, `/comments/${plain.id}/drawing.png`)).status).toBe(404);
+    await mara.ok('updatePost', { params: { id }, body: { visibility: 'private' } });
+    expect((await fileOf(ines, `/comments/${made.id}/drawing.png`)).status).toBe(404);
+  });
+
+  test('are contact sheets as PDF, with texts of every script', async () => {
+    await annotate(ines, { kind: 'point', x: 0, y: 1 }, 'Grüße, 世界, \u{1f600} and العربية', still.id);
+    await annotate(ines, { kind: 'page', page: 2, x: 0.5, y: 0.5 }, 'word '.repeat(2000).trim(), still.id);
+    await annotate(ines, { kind: 'time', start: 1 }, 'plain words');
+    await annotate(
+      mara,
+      {
+        kind: 'shape',
+        points: [
+          [0, 0],
+          [1, 1],
+          [0, 1],
+        ],
+      },
+      'hidden',
+      secret.id,
+    );
+    for (const path of [`/posts/${post}/annotations.pdf`, `/assets/${still.id}/annotations.pdf`]) {
+      const { type, bytes } = await bytesOf(otto, path);
+      expect(type).toBe('application/pdf');
+      const document = await PDFDocument.load(bytes);
+      expect(document.getPageCount()).toBeGreaterThan(1);
+    }
+    expect((await fileOf(ines, `/assets/${secret.id}/annotations.pdf`)).status).toBe(404);
+  });
 });

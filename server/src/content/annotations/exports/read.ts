@@ -1,5 +1,6 @@
 import type { Annotation } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
+import type { Stroke } from '@vitrine/contract/strokes';
 import { type RawBuilder, sql } from 'kysely';
 import { readableComments } from '../../../access/annotations.ts';
 import type { Caller } from '../../../access/caller.ts';
@@ -54,6 +55,13 @@ export async function readExported(
     where c.parent_id is null and ${which} and ${readableComments(caller)}
     order by m.sort_order, a.id, c.created_at, c.id limit ${MOST_EXPORTED}`.execute(db);
   return rows;
+}
+
+/** Returns the drawings of these annotations, by id. */
+export async function readDrawings(db: Database, ids: readonly string[]): Promise<Map<string, Stroke[]>> {
+  const { rows } = await sql<{ comment_id: string; strokes: Stroke[] }>`select n.comment_id, n.strokes
+    from annotations n where n.comment_id = any(${[...ids]}::uuid[]) and n.strokes is not null`.execute(db);
+  return new Map(rows.map(({ comment_id, strokes }) => [comment_id, strokes]));
 }
 
 /** Line breaks and other control characters would end a line of an export, or hide the rest of a text (ANNOTATION-12). */

@@ -2,33 +2,39 @@ import { Readable } from 'node:stream';
 import {
   type ExportRate,
   exportAssetAnnotations,
+  exportAssetSheet,
   exportEdl,
   exportFcpxml,
   exportOtio,
   exportPostAnnotations,
+  exportPostSheet,
+  getDrawing,
 } from '@vitrine/contract/annotation-exports';
 import type { Anchor } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { checkDiscussed } from '../../../access/annotations.ts';
 import { shownAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
+import type { Deps } from '../../../core/deps.ts';
 import { handle } from '../../../core/handle.ts';
 import { previewKind } from '../../../media/renderable.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { readExported } from './read.ts';
+import { drawOver } from './picture.ts';
+import { readDrawings, readExported } from './read.ts';
+import { writeSheet } from './sheet.ts';
 import { writeTable } from './table.ts';
 import { countingOf } from './timecode.ts';
 import { timelineOf, writeEdl, writeFcpxml, writeOtio } from './timelines.ts';
 
 /** The answer with an export, which browsers store under this name. */
-function file(text: string, type: string, extension: string) {
+function file(content: string | Uint8Array, type: string, extension: string) {
   return {
     status: 200 as const,
-    body: Readable.from([Buffer.from(text)]),
+    body: Readable.from([Buffer.from(content)]),
     headers: {
-      'content-type': `${type}; charset=utf-8`,
+      'content-type': typeof content === 'string' ? `${type}; charset=utf-8` : type,
       'content-disposition': `attachment; filename="annotations.${extension}"`,
       'cache-control': 'no-store',
     },
@@ -91,3 +97,41 @@ export const otio = handle(exportOtio, async ({ db }, { caller, params, query })
 export const fcpxml = handle(exportFcpxml, async ({ db }, { caller, params, query }) =>
   file(writeFcpxml(await readTimeline(db, caller, params.id, query.rate)), 'application/xml', 'fcpxml'),
 );
+
+/** Most annotations of a contact sheet. */
+const MOST_ON_SHEET = 500;
+
+/** Answers with a contact sheet of the annotations that meet a condition. */
+async function sheet(deps: Deps, caller: Caller, title: string, which: RawBuilder<boolean>) {
+  const annotations = (await readExported(deps.db, caller, which)).slice(0, MOST_ON_SHEET);
+  const drawings = await readDrawings(
+    deps.db,
+    annotations.map(({ id }) => id),
+  );
+  return file(await writeSheet(deps, caller, title, annotations, drawings), 'application/pdf', 'pdf');
+}
+
+export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params }) => {
+  await checkDiscussed(deps.db, caller, params.id);
+  const post = await deps.db
+    .selectFrom('posts')
+    .select('title')
+    .where('id', '=', params.id)
+    .executeTakeFirst();
+  return sheet(deps, caller, post?.title || 'Annotations', sql`c.post_id = ${params.id}`);
+});
+
+export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params }) => {
+  const { title } = await readFile(deps.db, caller, params.id);
+  return sheet(deps, caller, title, sql`c.annotated_asset_id = ${params.id}`);
+});
+
+export const drawing = handle(getDrawing, async (deps, { caller, params }) => {
+  const [annotation] = await readExported(deps.db, caller, sql`c.id = ${params.id}`);
+  const strokes = (await readDrawings(deps.db, [params.id])).get(params.id);
+  if (annotation === undefined || strokes === undefined) throw notFound();
+  const { asset_id, anchor, version, current } = annotation;
+  const of = { asset: asset_id, anchor, version: current ? undefined : version };
+  const { bytes } = await drawOver(deps, caller, of, [{ number: null, anchor, strokes }], 'png');
+  return file(bytes, 'image/png', 'png');
+});
