@@ -213,6 +213,8 @@ test('changes a field, status, state, rating and declaration of many files, and 
     const body = { file_hash: pier.file_hash, sensitivity: 'public', title };
     ids.push((await call(ana, 'POST', '/assets', body)).id);
   }
+  // A page that is loaded now knows the field.
+  await ana.goto('/tags');
   const dialog = ana.getByRole('dialog');
   const notices = ana.getByRole('region', { name: 'Changes' });
   /** Chooses both files and an action; `fill` answers its form. */
@@ -227,7 +229,7 @@ test('changes a field, status, state, rating and declaration of many files, and 
     await notices.getByText('2 files changed').waitFor();
     await notices.getByRole('button', { name: 'Close' }).click();
   };
-  const radio = (name: string) => () => dialog.getByText(name, { exact: true }).click();
+  const radio = (name: string) => () => dialog.getByRole('radio', { name: new RegExp(`^${name}`) }).check();
 
   await change('Change a field', async () => {
     await dialog.getByLabel('Field', { exact: true }).selectOption('Client');
@@ -235,13 +237,13 @@ test('changes a field, status, state, rating and declaration of many files, and 
   });
   await change('Workflow state', () => dialog.getByLabel('State').selectOption({ index: 2 }));
   await change('How AI took part', radio('AI assisted'));
-  await change('Status', radio('Archived'));
-  await change('Status', radio('Active'));
-  await change('Create a post', () => dialog.getByLabel('Title').fill('Of many'));
+  const named = () => dialog.getByLabel('Title').fill('Of many');
+  await change('Create a post', named, 'Create the post');
   await change('Mature', radio('Mature'));
+  await change('Status', radio('Archived'));
   for (const id of ids) {
     const asset = await call(ana, 'GET', `/assets/${id}`);
-    expect(asset).toMatchObject({ status: 'active', mature: true, ai_provenance: 'assisted' });
+    expect(asset).toMatchObject({ status: 'archived', mature: true, ai_provenance: 'assisted' });
     const { items } = await call(ana, 'GET', `/assets/${id}/fields`);
     const value = items.find((one: { field_id: string }) => one.field_id === client);
     expect(value).toMatchObject({ value_text: 'Harbour Ltd' });
