@@ -489,9 +489,9 @@ describe('doors', () => {
 
   // TOKEN-4
   test('allows a token the operations of its scopes, and `admin` all that do not need a session', async () => {
-    for (const scope of scopes) {
+    for (const [turn, scope] of scopes.entries()) {
       const visitor = await bearer(library, person('system.admin'), [scope]);
-      for (const operation of all) {
+      for (const [index, operation] of all.entries()) {
         const needed: Scope = operation.scope;
         const others: readonly Scope[] = operation.otherScopes ?? [];
         const isLetIn =
@@ -501,6 +501,8 @@ describe('doors', () => {
           (scope === 'admin' && needed !== 'session');
         // Changes are not attempted; only their refusals are checked.
         if (isLetIn && operation.method !== 'GET') continue;
+        // Each operation refuses two of the scopes; tokens.test.ts sends all of those that it refuses at once.
+        if (!isLetIn && (index + turn) % 3 !== 0) continue;
         const label = `${scope}: ${operation.method} ${operation.path}`;
         ledger.hold(label, (await at(visitor, operation)) === 403, !isLetIn);
       }

@@ -233,11 +233,16 @@ export async function openAbout(encoder: string): Promise<About> {
     fields: await addAssetFields(admin),
     shelfFields: await addCollectionFields(admin),
   };
-  await addValues(about);
   const { archived, archivedChoice, archivedGated, onceOnCard, deprecated } = about.fields;
-  for (const { id } of [archived, archivedChoice, archivedGated, about.shelfFields.archived])
-    await change(admin.visitor, id, { status: 'archived' });
-  for (const { id } of [deprecated, onceOnCard]) await change(admin.visitor, id, { status: 'deprecated' });
+  const close = async (status: 'archived' | 'deprecated', ...closed: readonly { id: string }[]) => {
+    for (const { id } of closed) await change(admin.visitor, id, { status });
+  };
+  // Some with values and some without, because a change of a field renews the search documents of all its values.
+  await close('archived', archivedChoice, archivedGated, about.shelfFields.archived);
+  await close('deprecated', deprecated);
+  await addValues(about);
+  await close('archived', archived);
+  await close('deprecated', onceOnCard);
   await setSwitches(matrix, usual);
   await sql`vacuum analyze`.execute(library.deps.db);
   return about;

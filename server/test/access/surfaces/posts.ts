@@ -1,6 +1,6 @@
 import { duePost, type PostCell, readsPost, type Switches } from '../due.ts';
 import { type CallerKind, commentAuthor } from '../matrix.ts';
-import { lookOfPost } from '../responses.ts';
+import { lookOfPost, type SeenPost } from '../responses.ts';
 import {
   accountDoor,
   changing,
@@ -96,10 +96,17 @@ export function deletedCommentProbes(): Probe<PostCell>[] {
 export async function lookAtPost(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
   const { status, text } = await caller.visitor.send(`/posts/${cell.id}`);
   const who = caller.kind;
-  const got = status === 200 ? lookOfPost(JSON.parse(text)) : status;
+  const label = `${caller.name}: GET /posts/{id}: ${labelOfPost(cell)}`;
+  const look = () => {
+    // Only this operation counts annotations.
+    const { annotation_counts, ...post }: SeenPost & { annotation_counts?: unknown[] } = JSON.parse(text);
+    matrix.ledger.hold(`${label}: annotations`, annotation_counts?.length, 0);
+    return lookOfPost(post);
+  };
+  const got = status === 200 ? look() : status;
   const refusal = refusalOf(caller, readDoor, switches);
   const due = refusal ?? (readsPost(who, cell) ? duePost(who, cell, switches, true) : 404);
-  matrix.ledger.hold(`${caller.name}: GET /posts/{id}: ${labelOfPost(cell)}`, got, due);
+  matrix.ledger.hold(label, got, due);
 }
 
 export async function lookAtThread(matrix: Matrix, caller: Caller, cell: PostCell, switches: Switches) {
