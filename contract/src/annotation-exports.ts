@@ -99,18 +99,3 @@ export const exportAssetSheet = operation({
   path: '/assets/{id}/annotations.pdf',
   summary: 'Export the annotations of an asset as PDF',
 });
-
-export const getDrawing = operation({
-  id: 'getDrawing',
-  method: 'GET',
-  path: '/comments/{id}/drawing.png',
-  tag: 'Comments',
-  summary: 'Get the drawing of an annotation',
-  description:
-    'Returns the drawing on the picture that it was made on, or on a dark surface where the caller may not get the picture and for films. Returns 404 for annotations without a drawing.',
-  door: 'public',
-  scope: 'read',
-  params,
-  responses: { 200: bytes('image/png') },
-  errors: ['not-found'],
-});

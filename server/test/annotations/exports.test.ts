@@ -3,7 +3,6 @@ import type { Anchor } from '@vitrine/contract/annotations';
 import { basePath } from '@vitrine/contract/operations';
 import { DOMParser } from '@xmldom/xmldom';
 import { parse } from 'csv-parse/sync';
-import sharp from 'sharp';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   countingOf,
@@ -14,7 +13,7 @@ import {
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
-import { jpeg, plainFile } from '../support/pictures.ts';
+import { plainFile } from '../support/pictures.ts';
 
 const fractions = {
   '23.976': [24_000, 1001, false],
@@ -254,41 +253,6 @@ async function bytesOf(caller: Visitor, path: string) {
 
 // ANNOTATION-14
 describe('pictures of annotations', () => {
-  const strokes = [
-    {
-      tool: 'rect' as const,
-      points: [
-        [0.25, 0.25],
-        [0.75, 0.75],
-      ],
-      color: '#0000ff',
-      width: 0.02,
-    },
-  ];
-
-  test('have the drawing where it was made', async () => {
-    const photo = await upload(mara, await jpeg(400, 200));
-    await library.runJobs();
-    const { id } = await publish(mara, [photo], { visibility: 'public' });
-    const made = await ines.ok('createAnnotation', {
-      params: { id },
-      body: { asset_id: photo.id, anchor: { kind: 'point', x: 0.5, y: 0.5 }, strokes },
-    });
-    const picture = sharp((await bytesOf(ines, `/comments/${made.id}/drawing.png`)).bytes);
-    const { data, info } = await picture.raw().toBuffer({ resolveWithObject: true });
-    expect([info.width, info.height]).toEqual([400, 200]);
-    const at = (x: number, y: number) => [...data.subarray((y * 400 + x) * info.channels).subarray(0, 3)];
-    expect(at(200, 50)).toEqual([0, 0, 255]);
-    expect(at(200, 80)).not.toEqual([0, 0, 255]);
-    const plain = await ines.ok('createAnnotation', {
-      params: { id },
-      body: { asset_id: photo.id, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: 'no drawing' },
-    });
-    expect((await fileOf(ines, `/comments/${plain.id}/drawing.png`)).status).toBe(404);
-    await mara.ok('updatePost', { params: { id }, body: { visibility: 'private' } });
-    expect((await fileOf(ines, `/comments/${made.id}/drawing.png`)).status).toBe(404);
-  });
-
   test('are contact sheets as PDF, with texts of every script', async () => {
     await annotate(ines, { kind: 'point', x: 0, y: 1 }, 'Grüße, 世界, \u{1f600} and العربية', still.id);
     await annotate(ines, { kind: 'page', page: 2, x: 0.5, y: 0.5 }, 'word '.repeat(2000).trim(), still.id);

@@ -10,22 +10,20 @@ import { type Drawn, overlay } from './overlay.ts';
 export interface PictureOf {
   asset: string;
   anchor: Anchor;
-  /** Undefined for the current one; others are for editors (VERSION-3). */
-  version: number | undefined;
 }
 
 /** Returns a rendition of the file, which this service made; null if the caller may not get it or there is none. */
 async function readRendition(
   deps: Pick<Deps, 'db' | 'served' | 'storage'>,
   caller: Caller,
-  { asset, anchor, version }: PictureOf,
+  { asset, anchor }: PictureOf,
 ): Promise<Buffer | null> {
   // The still of a film is of another moment.
   if (anchor.kind === 'time') return null;
   const first = anchor.kind === 'page' ? [`page-${anchor.page}`] : [];
   const whole = anchor.kind === 'page' && anchor.page > 1 ? [] : ['screen', 'preview'];
   for (const key of [...first, ...whole]) {
-    const row = await findBytes(deps, caller, { id: asset, key, version });
+    const row = await findBytes(deps, caller, { id: asset, key, version: undefined });
     const object = row?.rendition?.object;
     if (object !== undefined) return deps.storage.withLocalFile(object, (path) => readFile(path));
   }
@@ -37,7 +35,7 @@ const LONGEST = 2048;
 /** What is drawn on where there is no picture. */
 const blank = { width: 1280, height: 720, channels: 3, background: '#26262b' } as const;
 
-/** A picture with what was drawn on it, and whether there was one. */
+/** A picture with what was drawn on it, as JPEG. */
 export interface DrawnPicture {
   bytes: Buffer;
   width: number;
@@ -50,7 +48,6 @@ export async function drawOver(
   caller: Caller,
   of: PictureOf,
   drawn: readonly Drawn[],
-  format: 'png' | 'jpeg',
 ): Promise<DrawnPicture> {
   const rendition = await readRendition(deps, caller, of);
   const picture =
@@ -65,6 +62,6 @@ export async function drawOver(
   const composed = sharp(data, { raw: { width, height, channels } }).composite([
     { input: overlay(drawn, { width, height }) },
   ]);
-  const bytes = await (format === 'png' ? composed.png() : composed.jpeg({ quality: 85 })).toBuffer();
+  const bytes = await composed.jpeg({ quality: 85 }).toBuffer();
   return { bytes, width, height };
 }

@@ -8,7 +8,6 @@ import {
   exportOtio,
   exportPostAnnotations,
   exportPostSheet,
-  getDrawing,
 } from '@vitrine/contract/annotation-exports';
 import type { Anchor } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
@@ -21,7 +20,6 @@ import { handle } from '../../../core/handle.ts';
 import { previewKind } from '../../../media/renderable.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { drawOver } from './picture.ts';
 import { readDrawings, readExported } from './read.ts';
 import { writeSheet } from './sheet.ts';
 import { writeTable } from './table.ts';
@@ -124,14 +122,4 @@ export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params
 export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params }) => {
   const { title } = await readFile(deps.db, caller, params.id);
   return sheet(deps, caller, title, sql`c.annotated_asset_id = ${params.id}`);
-});
-
-export const drawing = handle(getDrawing, async (deps, { caller, params }) => {
-  const [annotation] = await readExported(deps.db, caller, sql`c.id = ${params.id}`);
-  const strokes = (await readDrawings(deps.db, [params.id])).get(params.id);
-  if (annotation === undefined || strokes === undefined) throw notFound();
-  const { asset_id, anchor, version, current } = annotation;
-  const of = { asset: asset_id, anchor, version: current ? undefined : version };
-  const { bytes } = await drawOver(deps, caller, of, [{ number: null, anchor, strokes }], 'png');
-  return file(bytes, 'image/png', 'png');
 });

@@ -130,8 +130,8 @@ export async function writeSheet(
     const drawn = numbered
       .filter(({ annotation }) => annotation.current)
       .map(({ annotation: { id, anchor }, number }) => ({ number, anchor, strokes: drawings.get(id) ?? [] }));
-    const of = { asset: first.asset_id, anchor: first.anchor, version: undefined };
-    const { bytes, width, height } = await drawOver(deps, caller, of, drawn, 'jpeg');
+    const of = { asset: first.asset_id, anchor: first.anchor };
+    const { bytes, width, height } = await drawOver(deps, caller, of, drawn);
     const scale = Math.min(WIDTH / width, MOST_PICTURE_HEIGHT / height);
     writer.picture(await document.embedJpg(bytes), width * scale, height * scale);
     for (const { annotation, number } of numbered) {
