@@ -251,3 +251,30 @@ test('changes a field, status, state, rating and declaration of many files, and 
   const drafts = await call(ana, 'GET', '/posts?draft=true');
   expect(drafts.items.map((post: { title: string }) => post.title)).toContain('Of many');
 });
+
+test('selects the files of a collection with posts, and downloads what is selected at that moment', async () => {
+  const ids: string[] = [];
+  for (const title of ['Box 1', 'Box 2']) {
+    const body = { file_hash: pier.file_hash, sensitivity: 'public', title };
+    ids.push((await call(ana, 'POST', '/assets', body)).id);
+  }
+  const { id } = await call(ana, 'POST', '/collections', { name: 'Box' });
+  for (const asset of ids) await call(ana, 'PUT', `/collections/${id}/assets/${asset}`);
+  await call(ana, 'PUT', `/collections/${id}/posts/${await publish(ana, 'On the box', [pier.id])}`);
+  await ana.goto(`/collections/${id}`);
+  await ana.getByRole('link', { name: 'On the box, post' }).waitFor();
+  await ana.getByRole('button', { name: 'Select', exact: true }).click();
+  const asked: string[][] = [];
+  for (const name of ['Box 1', 'Box 2']) {
+    await ana.getByRole('checkbox', { name: `Select ${name}` }).click();
+    const request = ana.waitForRequest(/\/api\/v1\/archives$/);
+    await bar(ana).getByRole('button', { name: 'Download', exact: true }).click();
+    asked.push(JSON.parse((await request).postData() ?? '{}').ids);
+    await bar(ana)
+      .getByRole('status')
+      .getByText(/^Downloading/)
+      .waitFor();
+  }
+  expect(asked).toEqual([ids.slice(0, 1), ids]);
+  expect(await ana.getByRole('checkbox', { name: /On the box/ }).count()).toBe(0);
+});

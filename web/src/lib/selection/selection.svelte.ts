@@ -86,7 +86,10 @@ export function createSelection(): Selection {
       subscribe();
       return everything || chosen.has(id);
     },
-    ids: () => [...chosen],
+    ids() {
+      subscribe();
+      return [...chosen];
+    },
     setOrder(ids) {
       order = ids;
     },
