@@ -61,6 +61,21 @@ describe('terms of a link', () => {
     expect(updateOf(limited, { ...draftOf(limited), presets: [] }, now)).toEqual({ clear_presets: true });
   });
 
+  it('takes feedback and picks, up to a number, and stops', () => {
+    const asked = { ...draftOf(undefined), feedback: true, picks: true, mostPicks: '20' };
+    expect(creationOf(asked, now)).toMatchObject({ allow_feedback: true, allow_picks: true, max_picks: 20 });
+    expect(creationOf({ ...asked, picks: false }, now)).not.toHaveProperty('max_picks');
+    const taking = { ...link, allow_feedback: true, allow_picks: true, max_picks: 20 };
+    expect(updateOf(taking, draftOf(taking), now)).toEqual({});
+    expect(updateOf(taking, { ...draftOf(taking), mostPicks: '' }, now)).toEqual({ clear_max_picks: true });
+    expect(updateOf(taking, { ...draftOf(taking), feedback: false, picks: false }, now)).toEqual({
+      allow_feedback: false,
+      allow_picks: false,
+    });
+    for (const mostPicks of ['0', '1.5', 'x', '10001'])
+      expect(problemsOf({ ...asked, mostPicks }, now)).toHaveProperty('mostPicks');
+  });
+
   it('requires the password, text or day that is switched on', () => {
     const empty = { lifetime: 'date', locking: 'set', marking: 'own' } as const;
     const draft = draftOf(undefined);

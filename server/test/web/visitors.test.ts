@@ -96,6 +96,61 @@ test('a revoked link shows an error', async () => {
 });
 
 // LINK-10
+// GUEST-1, GUEST-5, GUEST-7, GUEST-8, GUEST-9
+test('a guest picks, comments and approves, and the owner sees it and mutes them', async () => {
+  await owner.goto(`/posts/${post}`);
+  await owner.getByRole('button', { name: 'Share link' }).click();
+  await dialog().getByLabel('Label', { exact: true }).fill('For picks');
+  await dialog().getByRole('switch', { name: 'Feedback' }).click();
+  await dialog().getByRole('switch', { name: 'Favourites' }).click();
+  await dialog().getByLabel('At most how many').fill('1');
+  await dialog().getByRole('button', { name: 'Create link' }).click();
+  const address = new URL(await dialog().getByLabel('Address of the link').inputValue()).pathname;
+
+  await outsider.goto(address);
+  const panel = outsider.getByRole('region', { name: 'Your feedback' });
+  expect(await outsider.getByRole('button', { name: 'Pick Pier' }).count()).toBe(0);
+  await panel.getByLabel('Your name').fill('Jonas');
+  await panel.getByRole('button', { name: 'Continue' }).click();
+  await outsider.getByRole('button', { name: 'Pick Pier' }).click();
+  await panel.getByText('1 of 1 picked').waitFor();
+  await outsider.getByRole('button', { name: 'Pick Quay' }).click();
+  await panel.getByRole('alert').waitFor();
+  await panel.getByLabel('Comment').fill('<b>Lovely</b>');
+  await panel.getByLabel('About').selectOption('Pier');
+  await panel.getByRole('button', { name: 'Send comment' }).click();
+  await panel.getByText('<b>Lovely</b>').waitFor();
+  await panel.getByRole('button', { name: 'Approve' }).click();
+  await panel.getByText('Approved').waitFor();
+  await outsider.reload();
+  await panel.getByText('<b>Lovely</b>').waitFor();
+  const picked = outsider.getByRole('button', { name: 'Pick Pier' });
+  expect(await picked.getAttribute('aria-pressed')).toBe('true');
+  for (const size of sizes) {
+    await outsider.setViewportSize(size);
+    expect(await overhang(outsider)).toBe(0);
+  }
+  await outsider.setViewportSize(phone.viewport);
+
+  await owner.goto(`/posts/${post}`);
+  await owner.getByText('guest of a share link').waitFor();
+  await visit(owner, '/settings/links');
+  const entry = owner.getByRole('listitem').filter({ hasText: 'For picks' }).first();
+  await entry.getByRole('button', { name: /Opened/ }).click();
+  await entry.getByRole('list', { name: 'Picks' }).getByText('Pier').waitFor();
+  await entry.getByRole('list', { name: 'Feedback' }).getByText('<b>Lovely</b>').waitFor();
+  for (const size of sizes) {
+    await owner.setViewportSize(size);
+    expect(await overhang(owner)).toBe(0);
+  }
+  await entry.getByRole('button', { name: 'Remove what Jonas wrote' }).click();
+  await entry.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
+  await entry.getByRole('button', { name: 'Mute Jonas' }).click();
+  await entry.getByRole('button', { name: 'Unmute Jonas' }).waitFor();
+  await outsider.reload();
+  await panel.getByText('takes no more feedback').waitFor();
+});
+
 test('a link says why it does not play a sound', async () => {
   const bytes = await clip({ format: 'wav', audio: { encoder: 'pcm_s16le' }, seconds: 1 });
   const sound = await uploadReady(owner, bytes, { title: 'Bell', sensitivity: 'public' }, 'bell.wav');

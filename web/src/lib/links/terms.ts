@@ -16,6 +16,10 @@ export interface LinkDraft {
   readonly version: string;
   /** The keys of the forms in which visitors download files; empty for the originals. */
   presets: string[];
+  readonly feedback: boolean;
+  readonly picks: boolean;
+  /** The most files that a guest picks; empty for any number. */
+  readonly mostPicks: string;
 }
 
 /** Returns the initial form for a new link, or for changing one. */
@@ -31,6 +35,9 @@ export function draftOf(link: ShareLink | undefined): LinkDraft {
     downloads: link?.allow_download ?? false,
     version: String(link?.version ?? ''),
     presets: [...(link?.presets ?? [])],
+    feedback: link?.allow_feedback ?? false,
+    picks: link?.allow_picks ?? false,
+    mostPicks: String(link?.max_picks ?? ''),
   };
 }
 
@@ -38,7 +45,7 @@ export function draftOf(link: ShareLink | undefined): LinkDraft {
 export function problemsOf(
   draft: LinkDraft,
   now: Date,
-): { day?: string; password?: string; watermark?: string } {
+): { day?: string; password?: string; watermark?: string; mostPicks?: string } {
   const { lifetime, locking, marking } = draft;
   return {
     ...(lifetime !== 'keep' && expiryOf(lifetime, draft.day, now) === undefined
@@ -46,6 +53,9 @@ export function problemsOf(
       : {}),
     ...(locking === 'set' && draft.password === '' ? { password: 'Enter a password.' } : {}),
     ...(marking === 'own' && draft.watermark.trim() === '' ? { watermark: 'Enter the text to draw.' } : {}),
+    ...(draft.picks && Number.isNaN(mostPicksOf(draft) ?? 1)
+      ? { mostPicks: 'Enter a whole number from 1 to 10,000.' }
+      : {}),
   };
 }
 
@@ -54,8 +64,22 @@ function watermarkOf({ marking, watermark }: LinkDraft): true | string | undefin
   return marking === 'own' ? watermark.trim() : undefined;
 }
 
+/** Returns the most picks; undefined for any number, and NaN for what is none. */
+function mostPicksOf({ mostPicks }: LinkDraft): number | undefined {
+  const text = mostPicks.trim();
+  if (text === '') return undefined;
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 10_000 ? Number(text) : Number.NaN;
+}
+
+function picksOf(before: number | undefined, draft: LinkDraft): ShareLinkUpdate {
+  const most = draft.picks ? mostPicksOf(draft) : before;
+  if (most === before) return {};
+  return most === undefined ? { clear_max_picks: true } : { max_picks: most };
+}
+
 /** Returns the request for a new link from a valid form. */
 export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
+  const most = draft.picks ? mostPicksOf(draft) : undefined;
   return {
     label: draft.label.trim(),
     expires_at: draft.lifetime === 'keep' ? null : (expiryOf(draft.lifetime, draft.day, now) ?? null),
@@ -64,6 +88,9 @@ export function creationOf(draft: LinkDraft, now: Date): ShareLinkCreate {
     watermark: watermarkOf(draft) ?? null,
     ...(draft.version === '' ? {} : { version: Number(draft.version) }),
     ...(draft.presets.length === 0 ? {} : { presets: [...draft.presets] }),
+    allow_feedback: draft.feedback,
+    allow_picks: draft.picks,
+    ...(most === undefined ? {} : { max_picks: most }),
   };
 }
 
@@ -91,5 +118,8 @@ export function updateOf(link: ShareLink, draft: LinkDraft, now: Date): ShareLin
         ? { clear_version: true }
         : { version: Number(draft.version) }),
     ...presetsOf(link.presets ?? [], draft.presets),
+    ...(draft.feedback === link.allow_feedback ? {} : { allow_feedback: draft.feedback }),
+    ...(draft.picks === link.allow_picks ? {} : { allow_picks: draft.picks }),
+    ...picksOf(link.max_picks, draft),
   };
 }

@@ -10,6 +10,12 @@ export function termsOf(link: ShareLink, now: number): string {
     link.has_password ? 'Password' : undefined,
     link.allow_download ? downloadsOf(link) : undefined,
     link.watermark === null ? undefined : `Watermark “${link.watermark}”`,
+    link.allow_feedback ? 'Feedback' : undefined,
+    link.allow_picks
+      ? link.max_picks === undefined
+        ? 'Favourites'
+        : counted(link.max_picks, 'One favourite', 'Up to # favourites')
+      : undefined,
     link.version === undefined ? undefined : `Version ${link.version}`,
   ]
     .filter((term) => term !== undefined)

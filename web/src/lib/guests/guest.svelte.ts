@@ -1,0 +1,100 @@
+import type { Client } from '@vitrine/contract/client';
+import type { GuestDecision, GuestState, LinkComment } from '@vitrine/contract/guests';
+import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
+import type { Operations } from '@vitrine/contract/operations';
+import { SvelteMap } from 'svelte/reactivity';
+import { problemText } from '#lib/problems.ts';
+
+/** What a guest does at a link, while its page is open. */
+export interface GuestVisit {
+  readonly guest: GuestState | undefined;
+  readonly comments: readonly LinkComment[];
+  /** Whether there are older comments. */
+  readonly more: boolean;
+  readonly busy: boolean;
+  readonly problem: string | undefined;
+  isPicked(asset: LinkedAsset): boolean;
+  giveName(name: string): Promise<boolean>;
+  toggle(asset: LinkedAsset): Promise<boolean>;
+  decide(decision: GuestDecision, note: string): Promise<boolean>;
+  comment(body: string, assetId: string | undefined): Promise<boolean>;
+  /** Reads the comments from the newest on, or the older ones. */
+  read(older?: boolean): Promise<boolean>;
+}
+
+/** Creates the actions of a guest. They run one at a time. */
+export function openGuestVisit(client: Client<Operations>, token: string, view: LinkView): GuestVisit {
+  const picked = new SvelteMap<string, boolean>();
+  let guest = $state.raw<GuestState | undefined>(view.guest);
+  let comments = $state.raw<readonly LinkComment[]>([]);
+  let cursor = $state.raw<string | null>(null);
+  let busy = $state(false);
+  let problem = $state<string>();
+
+  async function run(work: () => Promise<unknown>): Promise<boolean> {
+    if (busy) return false;
+    busy = true;
+    problem = undefined;
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      problem = problemText(error);
+      return false;
+    } finally {
+      busy = false;
+    }
+  }
+
+  const isPicked = (asset: LinkedAsset) => picked.get(asset.id) ?? asset.picked ?? false;
+
+  return {
+    get guest() {
+      return guest;
+    },
+    get comments() {
+      return comments;
+    },
+    get more() {
+      return cursor !== null;
+    },
+    get busy() {
+      return busy;
+    },
+    get problem() {
+      return problem;
+    },
+    isPicked,
+    giveName: (name) =>
+      run(async () => {
+        const named = await client.call('nameGuest', { params: { token }, body: { name } });
+        guest = { muted: false, pick_count: 0, decisions: { assets: [] }, ...guest, ...named };
+      }),
+    toggle: (asset) =>
+      run(async () => {
+        const operation = isPicked(asset) ? 'unpickLinkedAsset' : 'pickLinkedAsset';
+        const state = await client.call(operation, { params: { token, asset_id: asset.id } });
+        picked.set(asset.id, state.picked);
+        if (guest !== undefined) guest = { ...guest, pick_count: state.pick_count };
+      }),
+    decide: (decision, note) =>
+      run(async () => {
+        const body = { decision, ...(note.trim() === '' ? {} : { note: note.trim() }) };
+        const decisions = await client.call('decideAsGuest', { params: { token }, body });
+        if (guest !== undefined) guest = { ...guest, decisions };
+      }),
+    comment: (body, assetId) =>
+      run(async () => {
+        const given = { body, ...(assetId === undefined ? {} : { asset_id: assetId }) };
+        const made = await client.call('commentAsGuest', { params: { token }, body: given });
+        comments = [made, ...comments];
+      }),
+    read: (older = false) =>
+      run(async () => {
+        const query = older && cursor !== null ? { cursor } : {};
+        const page = await client.call('listGuestComments', { params: { token }, query });
+        comments = older ? [...comments, ...page.items] : page.items;
+        cursor = page.next_cursor;
+      }),
+  };
+}
