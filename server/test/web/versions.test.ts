@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { clip } from '../media/clips.ts';
 import { plainText, png, sha256 } from '../support/pictures.ts';
 import { call, fileOf, upload, uploadReady } from './call.ts';
 import { phone, visit } from './hands.ts';
@@ -56,6 +57,14 @@ test.each([
         .getByRole('img', { name })
         .evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0);
     for (const name of ['Version 1', 'Version 2']) await expect.poll(() => drawn(name)).toBe(true);
+    // Both are zoomed together.
+    await dialog.getByRole('button', { name: 'Zoom in' }).click();
+    const widths = () =>
+      dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+    const [left = 0, right] = await widths();
+    expect(left).toBe(right);
+    await dialog.getByRole('button', { name: 'Show everything' }).click();
+    await expect.poll(async () => left / ((await widths())[0] ?? 1)).toBeCloseTo(1.5, 2);
     // Nothing reaches beyond the screen.
     const width = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
     expect(width).toBeLessThanOrEqual(0);
@@ -75,6 +84,50 @@ test.each([
     await page.close();
   },
 );
+
+test('two versions of a film play, pause and seek in step', async () => {
+  const film = (hue: number) =>
+    clip({
+      format: 'webm',
+      video: {
+        source: `testsrc2=s=160x90:r=25,hue=h=${hue}`,
+        encoder: 'libvpx',
+        options: { deadline: 'realtime' },
+      },
+      seconds: 4,
+    });
+  const id = await uploadReady(ana, await film(0), { title: 'Waves' }, 'waves.webm');
+  const multipart = { file: fileOf('waves-2.webm', await film(90), 'video/webm') };
+  expect((await ana.request.post(`/api/v1/assets/${id}/versions`, { multipart })).status()).toBe(201);
+  await ana.goto(`/assets/${id}`);
+  await ana.getByRole('button', { name: 'Compare version 1' }).click();
+  const dialog = ana.getByRole('dialog', { name: 'Compare versions' });
+  const films = dialog.locator('video');
+  const read = () =>
+    films.evaluateAll((all) =>
+      all.flatMap((one) =>
+        one instanceof HTMLVideoElement ? [{ at: one.currentTime, paused: one.paused }] : [],
+      ),
+    );
+  const position = dialog.getByRole('slider', { name: 'Position of both films' });
+  await expect.poll(async () => Number(await position.getAttribute('max'))).toBeGreaterThan(3);
+  await position.fill('1.5');
+  await expect.poll(async () => (await read()).map(({ at }) => at)).toEqual([1.5, 1.5]);
+  await dialog.getByLabel('Speed').selectOption('0.25');
+  await dialog.getByRole('button', { name: 'Play both' }).click();
+  await expect.poll(async () => ((await read())[0]?.at ?? 0) > 1.7).toBe(true);
+  expect((await read()).map(({ paused }) => paused)).toEqual([false, false]);
+  await dialog.getByRole('button', { name: 'Pause both' }).click();
+  await expect
+    .poll(async () => {
+      const [first, second] = await read();
+      return first?.paused === true && second?.paused === true && Math.abs(first.at - second.at) <= 0.04;
+    })
+    .toBe(true);
+  // Another way of comparing keeps the position.
+  await dialog.getByText('Difference', { exact: true }).click();
+  await expect.poll(async () => (await read()).every(({ at }) => at > 1.7)).toBe(true);
+});
 
 test('a file of another kind is refused in words, and others see no versions', async () => {
   const asset = await upload(ana, await png(300, 400, 60), { title: 'Dune' });
