@@ -884,6 +884,27 @@ AS $function$
     else coalesce(nullif(regexp_replace(value, '[\u202a-\u202e\u2066-\u2069]', '', 'g'), ''), otherwise) end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.write_annotation_documents(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  language regconfig := (search_languages())[1];
+begin
+  perform from post_documents where post_id = any(ids) order by post_id for update;
+  delete from post_gated_documents where post_id = any(ids);
+  insert into post_gated_documents (post_id, asset_id, document)
+  select x.post_id, x.asset_id, search_vector(language, string_agg(x.body, ' '), 'D')
+  from (select c.post_id, c.annotated_asset_id as asset_id, c.body,
+      row_number() over (partition by c.post_id, c.annotated_asset_id order by c.created_at desc, c.id desc) as place
+    from comments c
+    where c.post_id = any(ids) and c.annotated_asset_id is not null and c.deleted_at is null and c.body <> '') x
+  where x.place <= 1000 group by x.post_id, x.asset_id;
+  update post_documents d set gated = not d.gated where post_id = any(ids)
+    and gated <> exists (select from post_gated_documents g where g.post_id = d.post_id);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.write_asset_document()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1005,8 +1026,16 @@ declare
   outgrown uuid[];
 begin
   if tg_op = 'INSERT' then
-    told := array(select distinct post_id from new_rows where deleted_at is null and annotated_asset_id is null);
+    told := array(select distinct post_id from new_rows where deleted_at is null);
     perform from post_documents where post_id = any(told) order by post_id for update;
+    insert into post_gated_documents as g (post_id, asset_id, document)
+    select post_id, annotated_asset_id, search_vector(language, string_agg(body, ' '), 'D') from new_rows
+    where deleted_at is null and annotated_asset_id is not null and body <> '' group by 1, 2
+    on conflict (post_id, asset_id) do update set document = case
+      -- A document has a largest size. Words of later annotations are then found once it is written anew.
+      when length(g.document) > 50000 then g.document else g.document || excluded.document end;
+    update post_documents d set gated = true where not d.gated and d.post_id in (
+      select post_id from new_rows where deleted_at is null and annotated_asset_id is not null and body <> '');
     -- Adds the words of new comments, and writes the document anew with every hundredth: it keeps words of the newest
     -- 1,000 comments and of at most 99 more.
     outgrown := array(
@@ -1024,9 +1053,13 @@ begin
   elsif tg_op = 'DELETE' then
     perform write_post_documents(array(select distinct post_id from old_rows
       where deleted_at is null and annotated_asset_id is null));
+    perform write_annotation_documents(array(select distinct o.post_id from old_rows o join posts p on p.id = o.post_id
+      where o.deleted_at is null and o.annotated_asset_id is not null));
   else
     perform write_post_documents(array(select distinct n.post_id from new_rows n join old_rows o on o.id = n.id
       where n.annotated_asset_id is null and (n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null))));
+    perform write_annotation_documents(array(select distinct n.post_id from new_rows n join old_rows o on o.id = n.id
+      where n.annotated_asset_id is not null and (n.body <> o.body or (n.deleted_at is null) <> (o.deleted_at is null))));
   end if;
   return null;
 end
@@ -1115,6 +1148,7 @@ begin
   from posts p where p.id = any(ids) order by p.id
   on conflict (post_id) do update set at = excluded.at, document = excluded.document, names = excluded.names
     where (d.at, d.document, d.names) is distinct from (excluded.at, excluded.document, excluded.names);
+  perform write_annotation_documents(ids);
 end
 $function$;
 
@@ -2578,6 +2612,7 @@ create table post_documents (
   at timestamp(3) with time zone not null,
   document tsvector not null,
   names text not null,
+  gated boolean not null default false,
   constraint post_documents_pkey PRIMARY KEY (post_id),
   constraint post_documents_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
 );
@@ -2585,6 +2620,17 @@ CREATE INDEX post_documents_at ON public.post_documents USING btree (at DESC, po
 CREATE INDEX post_documents_names ON public.post_documents USING gin (names gin_trgm_ops);
 CREATE INDEX post_documents_titles ON public.post_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX post_documents_words ON public.post_documents USING gin (document);
+
+create table post_gated_documents (
+  post_id uuid not null,
+  asset_id uuid not null,
+  document tsvector not null,
+  constraint post_gated_documents_pkey PRIMARY KEY (post_id, asset_id),
+  constraint post_gated_documents_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint post_gated_documents_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE
+);
+CREATE INDEX post_gated_documents_asset ON public.post_gated_documents USING btree (asset_id);
+CREATE INDEX post_gated_documents_words ON public.post_gated_documents USING gin (document);
 
 create table post_likes (
   post_id uuid not null,

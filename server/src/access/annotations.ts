@@ -70,6 +70,12 @@ export async function mayDiscuss(db: Database, caller: Caller, postId: string): 
   return rows.length > 0;
 }
 
+/** Words `g` of the annotations of a file, for callers who are given the post and shown the file (ANNOTATION-15). */
+export function annotationWords(caller: Caller): Predicate {
+  return sql`exists (select from post_members m join assets a on a.id = m.asset_id
+    where m.post_id = g.post_id and m.asset_id = g.asset_id and ${shownAssets(caller)})`;
+}
+
 /** Throws 404 unless the caller may read this post or its annotations. */
 export async function checkDiscussed(db: Database, caller: Caller, postId: string): Promise<void> {
   if (!(await mayDiscuss(db, caller, postId))) throw notFound();

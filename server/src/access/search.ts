@@ -1,5 +1,6 @@
 import type { SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
+import { annotationWords } from './annotations.ts';
 import {
   feedKeepsBetween,
   feedPosts,
@@ -78,6 +79,7 @@ export function readableWords(caller: Caller, kind: SearchKind): { document: str
 
 /** Gated documents of a row that the caller may read as well. Null when there can be none. */
 export function openGates(caller: Caller, kind: SearchKind): Predicate | null {
+  if (kind === 'post') return annotationWords(caller);
   if (caller.kind === 'anonymous') return null;
   if (kind === 'collection') return holdsCode(caller, sql`g.gate`, kind);
   if (kind !== 'asset') return null;

@@ -464,3 +464,27 @@ describe('GET /events?post=', () => {
     expect(leaving.text()).not.toContain(made.id);
   });
 });
+
+// ANNOTATION-15
+test('searches find the words of annotations and replies for those who are shown the file', async () => {
+  const found = async (caller: Visitor, q: string) =>
+    (await caller.ok('search', { query: { q, kind: 'post' } })).items.length;
+  const hidden = await annotate(otto, { asset_id: secret.id, body: 'zebrafish' });
+  await reply(otto, hidden.id, 'quokka');
+  const open = await annotate(ines, { body: 'axolotl' });
+  const asked = ['zebrafish', 'quokka', 'axolotl'];
+  const each = (caller: Visitor) => Promise.all(asked.map((word) => found(caller, word)));
+  expect([await each(mara), await each(otto), await each(ines)]).toEqual([
+    [1, 1, 1],
+    [1, 1, 1],
+    [0, 0, 1],
+  ]);
+  const { items } = await ines.ok('search', { query: { q: 'axolotl', kind: 'post' } });
+  expect(JSON.stringify(items)).toContain('axolotl');
+  await library.setPublicMode(true);
+  expect(await each(library.anonymous())).toEqual([0, 0, 1]);
+  await ines.ok('updateComment', { params: { id: open.id }, body: { body: 'capybara' } });
+  expect([await found(otto, 'axolotl'), await found(otto, 'capybara')]).toEqual([0, 1]);
+  await otto.ok('deleteComment', { params: { id: hidden.id } });
+  expect(await each(otto)).toEqual([0, 0, 0]);
+});

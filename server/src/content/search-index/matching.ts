@@ -17,7 +17,13 @@ interface Documents {
 }
 
 export const documentsOf: Readonly<Record<SearchKind, Documents>> = {
-  post: { table: 'post_documents', key: 'post_id', row: 'p.id', gated: null, timed: true },
+  post: {
+    table: 'post_documents',
+    key: 'post_id',
+    row: 'p.id',
+    gated: 'post_gated_documents',
+    timed: true,
+  },
   asset: {
     table: 'asset_documents',
     key: 'asset_id',

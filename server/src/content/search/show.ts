@@ -2,7 +2,7 @@ import { fieldTypes } from '@vitrine/contract/field-types';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import { type RawBuilder, sql } from 'kysely';
-import { plainComment } from '../../access/annotations.ts';
+import { readableComments } from '../../access/annotations.ts';
 import { hidesRestricted } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { readableCollections } from '../../access/collections.ts';
@@ -57,9 +57,10 @@ async function readAsides(
   const parts: RawBuilder<unknown>[] = [];
   if (posts.length > 0) {
     parts.push(sql`select p.id, 'comment' as source, null as code, null as label, newest.body as text from posts p cross join lateral (
-      select c.body from comments c where c.post_id = p.id and ${plainComment}
+      select c.body from comments c where c.post_id = p.id and ${readableComments(caller)}
       order by c.created_at desc, c.id desc limit ${COMMENTS_READ}) newest
-      where p.id = any(${posts}::uuid[]) and p.comment_count > 0`);
+      where p.id = any(${posts}::uuid[])
+        and (p.comment_count > 0 or exists (select from post_documents d where d.post_id = p.id and d.gated))`);
   }
   if (assets.length > 0) {
     parts.push(sql`select a.id, 'file_name' as source, null as code, null as label, a.file_name as text from assets a

@@ -890,6 +890,13 @@ interface PostDocumentsTable {
   at: string;
   document: unknown;
   names: string;
+  gated: Generated<boolean>;
+}
+
+interface PostGatedDocumentsTable {
+  post_id: string;
+  asset_id: string;
+  document: unknown;
 }
 
 interface PostLikesTable {
@@ -1425,6 +1432,7 @@ export interface Tables {
   picture_prints: PicturePrintsTable;
   picture_vectors: PictureVectorsTable;
   post_documents: PostDocumentsTable;
+  post_gated_documents: PostGatedDocumentsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
   post_presence: PostPresenceTable;
