@@ -71,6 +71,32 @@ function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
 /** Tests one cell in 47, because each takes several statements; `ACCESS_MATRIX=all` tests every cell. */
 const PART = asksAll ? 1 : 47;
 
+/** GUEST-5, GUEST-7, GUEST-9: what a guest of the link may write about a file that it shows, or does not show. */
+async function writeAsGuest(
+  { world, ledger }: Matrix,
+  token: string,
+  id: string,
+  label: string,
+  shown: boolean,
+) {
+  const link = `/links/${token}`;
+  const visitor = world.library.anonymous();
+  const named = await visitor.send(`${link}/guest`, { method: 'POST', body: { name: 'Guest' } });
+  const headers = { cookie: named.headers.get('set-cookie')?.split(';')[0] ?? '' };
+  const about = { asset_id: id, anchor: { kind: 'point', x: 0, y: 0 }, body: 'x' };
+  const decided = { decision: 'approved', assets: [{ asset_id: id, decision: 'approved' }] };
+  for (const [method, path, body, status] of [
+    ['PUT', `picks/${id}`, undefined, 200],
+    ['POST', 'comments', { asset_id: id, body: 'x' }, 201],
+    ['POST', 'annotations', about, 201],
+    ['POST', 'decide', decided, 200],
+  ] as const) {
+    const sent = { method, headers, ...(body === undefined ? {} : { body }) };
+    const answer = await visitor.send(`${link}/${path}`, sent);
+    ledger.hold(`guest of ${label}: ${path}`, answer.status, shown ? status : 404);
+  }
+}
+
 /** Links of an administrator, who may edit all cells: plain, with a password, and expired. */
 export async function lookThroughLinks(matrix: Matrix): Promise<void> {
   const { world, ledger } = matrix;
@@ -85,7 +111,7 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
   ];
   const password = await world.library.deps.passwords.hash('any', 'boat');
   const kinds = [
-    { kind: 'plain' },
+    { kind: 'plain', allow_feedback: true, allow_picks: true },
     { kind: 'password', password_hash: password },
     { kind: 'expired', expires_at: new Date(Date.now() - 1000).toISOString() },
   ] as const;
@@ -133,6 +159,10 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
       const { status } = await visitor.send(`${link}/assets/${asset.id}/view`, { method: 'POST' });
       ledger.hold(`link: ${label}: view of ${labelOfAsset(asset)}`, status, 404);
     }
+    for (const { id: other } of others.slice(0, 1))
+      await writeAsGuest(matrix, tokenOf(id, 'plain'), other, label, false);
+    for (const one of (due ?? []).slice(0, 1))
+      await writeAsGuest(matrix, tokenOf(id, 'plain'), one, label, true);
     for (const one of (due ?? []).slice(0, 2)) {
       // The link shows it, but provides no originals and therefore no tiles.
       for (const [path, expected] of [
