@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
+import { VersionNumber } from './versions.ts';
 
 /** The name of a file of a video's streams, after `hls/`. */
 export const StreamName = Type.String({ minLength: 1, maxLength: 90 });
@@ -74,7 +75,12 @@ export const fileMedia = {
   tiles: Type.Union([Tiles, Type.Null()]),
 };
 
-export const AssetMedia = closed({ ...fileMedia, file_name: Type.String() });
+export const AssetMedia = closed({
+  ...fileMedia,
+  file_name: Type.String(),
+  /** The number of the current version, on which new annotations are made. */
+  version: VersionNumber,
+});
 export type AssetMedia = Static<typeof AssetMedia>;
 
 export const getAssetMedia = operation({

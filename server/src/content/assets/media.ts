@@ -7,6 +7,7 @@ import { kindOf } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { describeTiles, type KeptTiles } from './tiles.ts';
+import { versionsOfAsset } from './version-rows.ts';
 
 /** What is known of a file, as read by `mediaColumns`. */
 export interface MediaRow {
@@ -41,18 +42,18 @@ export function describeMedia({ mime, media, transcoding, renditions, tiles }: M
   };
 }
 
-type FileMedia = Omit<AssetMedia, 'file_name'>;
+type FileMedia = Omit<AssetMedia, 'file_name' | 'version'>;
 
 /**
  * Returns what an asset's file is and how it can be shown, under the content rule: no access and no asset are the same
  * 404.
  */
 export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
-  const { rows } = await sql<MediaRow & { file_name: string }>`
-    select ${mediaColumns}, a.file_name
+  const { rows } = await sql<MediaRow & { file_name: string; version: number }>`
+    select ${mediaColumns}, a.file_name, (select max(v.number) from ${versionsOfAsset}) as version
     from assets a join files f on f.hash = ${renderedHash} left join transcodes t on t.file_hash = f.hash
     where a.id = ${params.id} and ${servedWithReviews(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  return { status: 200, body: { ...describeMedia(row), file_name: row.file_name } };
+  return { status: 200, body: { ...describeMedia(row), file_name: row.file_name, version: row.version } };
 });

@@ -1,7 +1,9 @@
+import type { Anchor } from '@vitrine/contract/annotations';
 import type { Comment } from '@vitrine/contract/comments';
 import type { Post } from '@vitrine/contract/posts';
 import { changePost } from '#lib/posts/queries.ts';
 import type { Service } from '#lib/service.ts';
+import { filterOf, fits } from './filter.ts';
 import {
   changedInReplies,
   changedInThread,
@@ -14,9 +16,23 @@ import {
   withRoot,
 } from './thread.ts';
 
+/** A file of the post, and the version of it that the reader sees; undefined while unknown. */
+interface AnnotatedFile {
+  readonly assetId: string;
+  readonly version: number | undefined;
+}
+
 /** The actions on comments of a post. Each rejects with CallError and then leaves the displayed state correct. */
 export interface Conversation {
   write(body: string, parentId: string | null): Promise<void>;
+  /** Comments on a place in a file. */
+  annotate(file: AnnotatedFile, anchor: Anchor, body: string): Promise<Comment>;
+  /** Shows a new or changed top-level comment in the lists that it belongs to. */
+  receive(comment: Comment): void;
+  /** Resolves or reopens a comment. */
+  resolve(comment: Comment, isResolved: boolean): Promise<void>;
+  /** Assigns a comment; null assigns it to nobody. */
+  assign(comment: Comment, userRef: number | null): Promise<void>;
   /** Shows the new text immediately and reverts it on an error. */
   edit(comment: Comment, body: string): Promise<void>;
   remove(comment: Comment): Promise<void>;
@@ -25,8 +41,15 @@ export interface Conversation {
 }
 
 export function createConversation({ client, queries }: Service, postId: string): Conversation {
+  // The thread, the lists of the viewer, and both with filters.
   const changeThread = (change: (thread: Thread) => Thread) =>
-    queries.setQueryData<Thread>(['comments', postId], (thread) => thread && change(thread));
+    queries.setQueriesData<Thread>({ queryKey: ['comments', postId] }, (thread) => thread && change(thread));
+  const addRoot = (comment: Comment) => {
+    for (const { queryKey } of queries.getQueryCache().findAll({ queryKey: ['comments', postId] })) {
+      if (!fits(comment, filterOf(queryKey))) continue;
+      queries.setQueryData<Thread>(queryKey, (thread) => thread && withRoot(thread, comment));
+    }
+  };
   const changeReplies = (rootId: string | null, change: (replies: Replies) => Replies) => {
     if (rootId !== null)
       queries.setQueryData<Replies>(['replies', rootId], (replies) => replies && change(replies));
@@ -44,13 +67,21 @@ export function createConversation({ client, queries }: Service, postId: string)
   // Others comment too, so the count finally comes from the service.
   const refreshCount = () => void queries.invalidateQueries({ queryKey: ['post', postId] });
 
+  const putState = ({ id, parent_id, ...saved }: Comment) => {
+    const { resolved_at, resolved_by, assignee } = saved;
+    changeThread((thread) => changedInThread(thread, id, { resolved_at, resolved_by, assignee }));
+    changeReplies(parent_id, (replies) =>
+      changedInReplies(replies, id, { resolved_at, resolved_by, assignee }),
+    );
+  };
+
   return {
     async write(body, parentId) {
       const comment = await client.call('createComment', {
         params: { id: postId },
         body: { body, ...(parentId === null ? {} : { parent_id: parentId }) },
       });
-      if (comment.parent_id === null) changeThread((thread) => withRoot(thread, comment));
+      if (comment.parent_id === null) addRoot(comment);
       else {
         changeThread((thread) => withReplyBelow(thread, comment));
         changeReplies(comment.parent_id, (replies) => withReply(replies, comment));
@@ -59,6 +90,38 @@ export function createConversation({ client, queries }: Service, postId: string)
       refreshCount();
       // Commenters watch the post, unless they stopped watching before.
       void queries.invalidateQueries({ queryKey: ['watch', postId] });
+    },
+    async annotate({ assetId, version }, anchor, body) {
+      const comment = await client.call('createAnnotation', {
+        params: { id: postId },
+        body: { asset_id: assetId, anchor, body, ...(version === undefined ? {} : { version }) },
+      });
+      addRoot(comment);
+      // The count of comments leaves out annotations, which have their own.
+      refreshCount();
+      void queries.invalidateQueries({ queryKey: ['watch', postId] });
+      return comment;
+    },
+    receive(comment) {
+      const { body, edited_at, like_count, reply_count, resolved_at, resolved_by, assignee } = comment;
+      const change = { body, edited_at, like_count, reply_count, resolved_at, resolved_by, assignee };
+      for (const { queryKey } of queries.getQueryCache().findAll({ queryKey: ['comments', postId] })) {
+        const belongs = fits(comment, filterOf(queryKey));
+        queries.setQueryData<Thread>(queryKey, (thread) => {
+          if (thread === undefined) return undefined;
+          if (!belongs) return withoutInThread(thread, comment);
+          return withRoot(changedInThread(thread, comment.id, change), comment);
+        });
+      }
+    },
+    async resolve(comment, isResolved) {
+      const operation = isResolved ? 'resolveComment' : 'reopenComment';
+      putState(await client.call(operation, { params: { id: comment.id } }));
+      refreshCount();
+    },
+    async assign(comment, userRef) {
+      const params = { id: comment.id };
+      putState(await client.call('assignComment', { params, body: { user_ref: userRef } }));
     },
     async edit(comment, body) {
       const { body: before, edited_at } = comment;
@@ -75,7 +138,7 @@ export function createConversation({ client, queries }: Service, postId: string)
       await client.call('deleteComment', { params: { id: comment.id } });
       changeThread((thread) => withoutInThread(thread, comment));
       changeReplies(comment.parent_id, (replies) => withoutInReplies(replies, comment.id));
-      count(-1 - comment.reply_count);
+      if (comment.annotation === undefined) count(-1 - comment.reply_count);
       refreshCount();
     },
     putLike: put,

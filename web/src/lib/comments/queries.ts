@@ -1,15 +1,20 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
+import type { CommentFilter } from './filter.ts';
 import type { Mentionable } from './mentions.ts';
 
-/** Lists the comments of a post, newest first, each with its first replies. */
-export function threadQuery({ client }: Service, postId: string) {
+/** Lists the comments of a post that meet conditions, newest first, each with its first replies. */
+export function threadQuery({ client }: Service, postId: string, filter: CommentFilter = {}) {
   return infiniteQueryOptions({
-    queryKey: ['comments', postId],
+    queryKey: ['comments', postId, filter],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listComments', { params: { id: postId }, query: pageParams(pageParam, 20), signal }),
+      client.call('listComments', {
+        params: { id: postId },
+        query: { ...pageParams(pageParam, 20), ...filter },
+        signal,
+      }),
   });
 }
 

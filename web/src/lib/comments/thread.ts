@@ -54,17 +54,31 @@ export function withReplyBelow(thread: Thread, reply: Comment): Thread {
   );
 }
 
-type Change = Partial<Pick<Comment, 'body' | 'edited_at' | 'liked' | 'like_count' | 'reply_count'>>;
+type Change = Partial<Pick<Comment, 'body' | 'edited_at' | 'liked' | 'like_count' | 'reply_count'>> & {
+  readonly [state in 'resolved_at' | 'resolved_by' | 'assignee']?: Comment[state] | undefined;
+};
+
+/** Returns a comment with changes; undefined removes a property. */
+function withChange<C extends Comment>(comment: C, change: Change): C {
+  const { resolved_at, resolved_by, assignee, ...rest } = { ...comment, ...change };
+  // A property that is absent must not be undefined, which the type of the spread does not tell.
+  return {
+    ...rest,
+    ...(resolved_at === undefined ? {} : { resolved_at }),
+    ...(resolved_by === undefined ? {} : { resolved_by }),
+    ...(assignee === undefined ? {} : { assignee }),
+  } as C;
+}
 
 /** Returns the thread with a comment or reply changed. */
 export function changedInThread(thread: Thread, id: string, change: Change): Thread {
   return changeItems(thread, (roots) =>
     roots.map((root) => {
-      if (root.id === id) return { ...root, ...change };
+      if (root.id === id) return withChange(root, change);
       if (!root.replies.some((reply) => reply.id === id)) return root;
       return {
         ...root,
-        replies: root.replies.map((reply) => (reply.id === id ? { ...reply, ...change } : reply)),
+        replies: root.replies.map((reply) => (reply.id === id ? withChange(reply, change) : reply)),
       };
     }),
   );
@@ -73,7 +87,7 @@ export function changedInThread(thread: Thread, id: string, change: Change): Thr
 /** Returns the replies with one of them changed. */
 export function changedInReplies(replies: Replies, id: string, change: Change): Replies {
   return changeItems(replies, (items) =>
-    items.map((reply) => (reply.id === id ? { ...reply, ...change } : reply)),
+    items.map((reply) => (reply.id === id ? withChange(reply, change) : reply)),
   );
 }
 

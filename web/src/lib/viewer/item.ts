@@ -32,6 +32,8 @@ export interface ViewerMedia extends Pick<AssetMedia, 'mime' | 'kind' | 'facts' 
     readonly state: 'waiting' | 'running' | 'done' | 'failed';
     readonly progress: number;
   } | null;
+  /** The number of the version of the file; absent behind a link. */
+  readonly version?: number;
   /** Deep Zoom tiles of a large picture. */
   readonly tiles?: TileFacts | null;
   /** Tracks of a video behind a link. In the library, they are part of the asset. */

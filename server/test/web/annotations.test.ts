@@ -1,0 +1,198 @@
+import type { Locator, Page } from 'playwright-core';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
+import { jpeg } from '../support/pictures.ts';
+import { call, publish, uploadReady } from './call.ts';
+import { drag, phone, placeIn, visit } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const mara = await studio.enter('mara');
+const ben = await studio.join('ben', 'Ben Ahlgren', phone);
+const buoy = await uploadReady(mara, await jpeg(600, 400, { seed: 2 }), { title: 'Buoy' });
+const report = await uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf');
+const shore = await publish(mara, 'Shore', [buoy, report]);
+
+const viewer = (page: Page): Locator => page.getByRole('dialog');
+const fullScreen = (page: Page): Locator => page.getByRole('button', { name: 'Full screen' });
+const panel = (page: Page): Locator => page.getByRole('complementary', { name: 'Comments on this file' });
+
+/** Annotates a file through the API, and returns the id of the comment. */
+async function annotate(
+  page: Page,
+  post: string,
+  asset_id: string,
+  anchor: object,
+  body: string,
+): Promise<string> {
+  return (await call(page, 'POST', `/posts/${post}/annotations`, { asset_id, anchor, body })).id;
+}
+
+const entry = (page: Page, text: string): Locator =>
+  panel(page).getByRole('article').filter({ hasText: text });
+const placeButton = (page: Page, text: string): Locator =>
+  entry(page, text)
+    .filter({ hasText: new RegExp(`${text}(?!\\d)`) })
+    .getByRole('button', { name: /^Show the place/ });
+
+/** Returns the annotations of a file, newest first. */
+async function listOf(
+  page: Page,
+  asset: string,
+): Promise<{ id: string; body: string; annotation: { anchor: { kind: string } } }[]> {
+  return (await call(page, 'GET', `/posts/${shore}/comments?asset_id=${asset}`)).items;
+}
+const anchorsOf = async (page: Page, asset: string) =>
+  (await listOf(page, asset)).map(({ annotation }) => annotation.anchor);
+
+/** The number of binary digits in a frame of a numbered film, and the size of each in pixels. */
+const [digits, block] = [8, 16];
+
+/** A film whose frames show their number as a row of black and white blocks, the lowest digit first. */
+function numberedFilm(num: number, den: number) {
+  const lum = `if(mod(floor(N/pow(2,floor(X/${block}))),2),235,16)`;
+  const source = `color=black:s=${digits * block}x48:r=${num}/${den},geq=lum='${lum}':cb=128:cr=128`;
+  const options = { deadline: 'realtime', 'cpu-used': '8', g: '30' };
+  const video = { source, encoder: 'libvpx-vp9', rate: { num, den }, options };
+  return clip({ format: 'mp4', video, seconds: (62 * den) / num });
+}
+
+/** Reads the number of the frame that a numbered film shows on the screen. */
+async function numberOnScreen(page: Page): Promise<number> {
+  const box = await viewer(page).locator('video').boundingBox();
+  if (box === null) throw new Error('there is no film');
+  const { data, info } = await sharp(await page.screenshot({ clip: box }))
+    .greyscale()
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  // The picture is as wide as its room allows.
+  const scale = Math.min(info.width / (digits * block), info.height / 48);
+  const left = (info.width - digits * block * scale) / 2;
+  const row = Math.floor(info.height / 2) * info.width;
+  let number = 0;
+  for (let digit = 0; digit < digits; digit += 1) {
+    const x = Math.floor(left + (digit + 0.5) * block * scale);
+    if ((data[row + x] ?? 0) > 128) number += 2 ** digit;
+  }
+  return number;
+}
+
+// MEDIA-64
+test.each([
+  ['23.976', 24_000, 1001],
+  ['24', 24, 1],
+  ['25', 25, 1],
+  ['29.97', 30_000, 1001],
+  ['30', 30, 1],
+  ['50', 50, 1],
+  ['59.94', 60_000, 1001],
+  ['60', 60, 1],
+])(
+  'shows the frame of every annotation at %s frames a second, and steps frame by frame',
+  async (name, num, den) => {
+    const film = await uploadReady(mara, await numberedFilm(num, den), { title: `Film ${name}` }, 'film.mp4');
+    const post = await publish(mara, `Film at ${name}`, [film]);
+    // 1.9602917 s, which browsers cut to microseconds, is frame 47 at 23.976.
+    const frames = [0, 10, 20, 30, 40, 47, 50, 60];
+    for (const frame of frames)
+      await annotate(mara, post, film, { kind: 'time', start: (frame * den) / num }, `Frame ${frame}`);
+    await visit(mara, `/posts/${post}`);
+    await fullScreen(mara).click();
+    await viewer(mara)
+      .getByRole('button', { name: `Comments, ${frames.length} open` })
+      .click();
+    for (const frame of frames) {
+      await placeButton(mara, `Frame ${frame}`).click();
+      await expect.poll(() => numberOnScreen(mara)).toBe(frame);
+    }
+    for (const [key, frame] of [
+      [',', 59],
+      [',', 58],
+      ['.', 59],
+    ] as const) {
+      await mara.keyboard.press(key);
+      await expect.poll(() => numberOnScreen(mara)).toBe(frame);
+    }
+    await mara.keyboard.press('Escape');
+    await mara.keyboard.press('Escape');
+  },
+);
+
+// ANNOTATION-1, ANNOTATION-2
+test('places comments on a picture by keyboard and by mouse, where they stay while it is zoomed', async () => {
+  await visit(mara, `/posts/${shore}`);
+  await fullScreen(mara).click();
+  await viewer(mara)
+    .getByText(/^\d+%$/)
+    .waitFor();
+  await mara.keyboard.press('c');
+  await mara.keyboard.type('The middle');
+  await mara.keyboard.press('Control+Enter');
+  await entry(mara, 'The middle').waitFor();
+  const [middle] = await anchorsOf(mara, buoy);
+  expect(middle).toEqual({ kind: 'point', x: expect.closeTo(0.5, 2), y: expect.closeTo(0.5, 2) });
+
+  // A region is drawn while its text is written.
+  await panel(mara).getByRole('button', { name: 'Comment on a place' }).click();
+  await mara.keyboard.type('Too dark');
+  const picture = viewer(mara).getByRole('img', { name: 'Buoy' });
+  const stage = await picture.boundingBox();
+  if (stage === null) throw new Error('there is no picture');
+  await drag(mara, await placeIn(picture, 0.55, 0.55), await placeIn(picture, 0.65, 0.6));
+  await panel(mara).getByRole('button', { name: 'Comment', exact: true }).click();
+  await entry(mara, 'Too dark').waitFor();
+  const region = (await anchorsOf(mara, buoy)).find(({ kind }) => kind === 'region');
+  // The picture of 600 pixels is shown in its own size in the middle of the stage.
+  const part = (share: number, size: number, whole: number) => 0.5 + ((share - 0.5) * whole) / size;
+  expect(region).toEqual({
+    kind: 'region',
+    x: expect.closeTo(part(0.55, 600, stage.width), 2),
+    y: expect.closeTo(part(0.55, 400, stage.height), 2),
+    w: expect.closeTo((0.1 * stage.width) / 600, 2),
+    h: expect.closeTo((0.05 * stage.height) / 400, 2),
+  });
+
+  // The corner of the region moves away from the middle with the picture; the pin keeps its size.
+  const pin = (text: string) =>
+    mara.evaluate((id) => {
+      const face = document.querySelector(`[data-annotation="${id}"] circle`);
+      const { x, y, width } = face?.getBoundingClientRect() ?? new DOMRect();
+      return { x: x + width / 2, y: y + width / 2, width: Math.round(width) };
+    }, ids.get(text) ?? '');
+  const ids = new Map((await listOf(mara, buoy)).map(({ body, id }): [string, string] => [body, id]));
+  const distance = async () => (await pin('Too dark')).x - (await pin('The middle')).x;
+  const [before, { width }] = [await distance(), await pin('Too dark')];
+  await mara.keyboard.press('+');
+  await expect.poll(distance).toBeCloseTo(1.5 * before, 0);
+  expect((await pin('Too dark')).width).toBe(width);
+  await mara.keyboard.press('Escape');
+  await mara.keyboard.press('Escape');
+});
+
+// ANNOTATION-7
+test('leads from the thread to the place and back, and filters the thread', async () => {
+  await annotate(ben, shore, report, { kind: 'page', page: 2 }, 'Page two is empty');
+  await mara.goto(`/posts/${shore}`);
+  const thread = mara.getByRole('list', { name: 'Comments' });
+  const about = (text: string) => thread.getByRole('article').filter({ hasText: text });
+  await about('Page two is empty').waitFor();
+  await about('Too dark').getByRole('button', { name: 'Show the place: Area' }).click();
+  await viewer(mara).getByRole('heading', { name: 'Buoy' }).waitFor();
+  await expect.poll(() => panel(mara).locator('[aria-current]').textContent()).toContain('Too dark');
+  await mara.keyboard.press('Escape');
+  await mara.keyboard.press('Escape');
+  await viewer(mara).waitFor({ state: 'detached' });
+
+  await mara.getByRole('button', { name: 'Only this file (2)' }).click();
+  await about('Page two is empty').waitFor({ state: 'detached' });
+  await about('Too dark').waitFor();
+  await mara.getByRole('button', { name: 'Only this file (2)' }).click();
+  await mara.getByRole('button', { name: 'Only mine' }).click();
+  await about('Page two is empty').waitFor({ state: 'detached' });
+  await call(mara, 'POST', `/comments/${(await listOf(mara, buoy))[0]?.id}/resolve`);
+  await mara.getByRole('button', { name: /^Only open/ }).click();
+  await about('Too dark').waitFor({ state: 'detached' });
+  await about('The middle').waitFor();
+});

@@ -1,0 +1,159 @@
+import { createInfiniteQuery } from '@tanstack/svelte-query';
+import type { Anchor } from '@vitrine/contract/annotations';
+import type { Service } from '#lib/service.ts';
+import { anchorAt, type Drawn } from './anchor.ts';
+import { type Mark, marksOf } from './mark.ts';
+import { annotationsQuery } from './queries.ts';
+
+/** The file in the viewer, if readers may comment on places in it. */
+export interface ReviewedFile {
+  readonly postId: string;
+  readonly assetId: string;
+  /** The number of the version that is shown; undefined while unknown. */
+  readonly version: number | undefined;
+}
+
+/** Which annotations are shown. */
+interface ReviewFilter {
+  mine: boolean;
+  assigned: boolean;
+  open: boolean;
+  /** Whether those of earlier versions are drawn over the current one. */
+  earlier: boolean;
+}
+
+/** The review of the file in the viewer: its annotations, the new comment, and what is selected. */
+export interface Review {
+  /** Whether the panel is shown. */
+  isOpen: boolean;
+  /** The place of the comment that is being written. */
+  draft: Anchor | undefined;
+  /** Whether dragging draws a free shape instead of a rectangle. */
+  free: boolean;
+  readonly filter: ReviewFilter;
+  readonly selectedId: string | undefined;
+  /** All loaded annotations of the file, in its order. */
+  readonly marks: readonly Mark[];
+  /** Those that the filter lets through. */
+  readonly listed: readonly Mark[];
+  /** Those that are drawn on the file. */
+  readonly drawn: readonly Mark[];
+  readonly state: 'loading' | 'failed' | 'ready';
+  /** Whether there are further annotations, which `loadMore` reads. */
+  readonly hasMore: boolean;
+  loadMore(): void;
+  /** Moves the new comment to what was drawn on the picture. */
+  place(drawn: Drawn): void;
+  /** Selects an annotation, shows its place and opens the panel; undefined selects none. */
+  select(id: string | undefined): void;
+  /** Selects the one after or before the selected one. */
+  step(by: 1 | -1): void;
+}
+
+/** The number of annotations that are loaded without being asked for. */
+const loadedAtOnce = 1000;
+
+/**
+ * Creates the review of the file that `file` returns, for the user with this ref. `show` shows a place in the stage.
+ * Called while a component is created.
+ */
+export function createReview(
+  service: Service,
+  file: () => ReviewedFile | undefined,
+  { show, userRef }: { show: (anchor: Anchor) => void; userRef: () => number | undefined },
+): Review {
+  let isOpen = $state(false);
+  let draft = $state.raw<Anchor>();
+  let free = $state(false);
+  let selectedId = $state<string>();
+  const filter = $state<ReviewFilter>({ mine: false, assigned: false, open: false, earlier: false });
+  const list = createInfiniteQuery(() => annotationsQuery(service, file()));
+
+  const marks = $derived(marksOf(list.data?.pages.flatMap((page) => page.items) ?? [], file()?.version));
+  const listed = $derived(
+    marks.filter(
+      ({ comment }) =>
+        (!filter.open || comment.resolved_at === undefined) &&
+        (!filter.mine || comment.author?.ref === userRef()) &&
+        (!filter.assigned || comment.assignee?.ref === userRef()),
+    ),
+  );
+  const drawn = $derived(listed.filter(({ isEarlier }) => filter.earlier || !isEarlier));
+
+  $effect(() => {
+    if (list.hasNextPage && !list.isFetching && !list.isError && marks.length < loadedAtOnce)
+      void list.fetchNextPage();
+  });
+
+  // Another file has other annotations.
+  let shownId: string | undefined;
+  $effect(() => {
+    const id = file()?.assetId;
+    if (id === shownId) return;
+    shownId = id;
+    draft = undefined;
+    selectedId = undefined;
+  });
+
+  function select(id: string | undefined) {
+    selectedId = id;
+    const mark = marks.find(({ comment }) => comment.id === id);
+    if (mark === undefined) return;
+    isOpen = true;
+    show(mark.comment.annotation.anchor);
+  }
+
+  return {
+    get isOpen() {
+      return isOpen;
+    },
+    set isOpen(open) {
+      isOpen = open;
+      if (!open) draft = undefined;
+    },
+    get draft() {
+      return draft;
+    },
+    set draft(anchor) {
+      draft = anchor;
+      if (anchor !== undefined) isOpen = true;
+    },
+    get free() {
+      return free;
+    },
+    set free(on) {
+      free = on;
+    },
+    filter,
+    get selectedId() {
+      return selectedId;
+    },
+    get marks() {
+      return marks;
+    },
+    get listed() {
+      return listed;
+    },
+    get drawn() {
+      return drawn;
+    },
+    get state() {
+      if (list.data !== undefined) return 'ready';
+      return list.isError ? 'failed' : 'loading';
+    },
+    get hasMore() {
+      return list.hasNextPage;
+    },
+    loadMore: () => void (list.data === undefined ? list.refetch() : list.fetchNextPage()),
+    place(drawn) {
+      if (draft !== undefined) draft = anchorAt(draft, drawn);
+    },
+    select,
+    step(by) {
+      const at = listed.findIndex(({ comment }) => comment.id === selectedId);
+      const next = at < 0 ? (by === 1 ? 0 : listed.length - 1) : at + by;
+      const mark = listed[next];
+      if (mark !== undefined) select(mark.comment.id);
+    },
+  };
+}
