@@ -190,6 +190,38 @@ test.each([
   );
 });
 
+// ANNOTATION-6, ANNOTATION-7
+test('5,000 annotations of a film are read in the order of an index, and counted from another', async () => {
+  await sql`alter table comments disable trigger user`.execute(db);
+  await sql`with made as (
+      insert into comments (post_id, author_user_ref, annotated_asset_id, body, created_at)
+      select ${post}, ${mara.ref}, ${picture.id}, 'mark ' || n, timestamptz '2026-03-01 00:00:00+00' + n * interval '1 second'
+      from generate_series(1, 5000) n returning id)
+    insert into annotations (comment_id, version, anchor) select id, 1, '{"kind":"time","start":1}' from made`.execute(
+    db,
+  );
+  await sql`alter table comments enable trigger user`.execute(db);
+  await sql`vacuum analyze comments`.execute(db);
+  const listing = (query: { asset_id?: string }) => async () => {
+    const { items } = await ines.ok('listComments', { params: { id: post }, query });
+    expect([items.length, items[0]?.body]).toEqual([50, 'mark 5000']);
+  };
+  // Replies are looked up for roots that have some.
+  expectOrdered(await scansDuring(listing({})), ['comments_parent', 'comments_roots']);
+  expectOrdered(await scansDuring(listing({ asset_id: picture.id })), [
+    'comments_annotated',
+    'comments_parent',
+  ]);
+  const scans = await scansDuring(async () => {
+    const shown = await ines.ok('getPost', { params: { id: post } });
+    expect(shown.annotation_counts).toEqual([{ asset_id: picture.id, open: 5000, resolved: 0 }]);
+    expect(shown.comments_preview?.[0]?.body).toBe(`number ${ROOTS}`);
+  });
+  // The newest comments of the preview are behind all annotations.
+  expect(indexesOf(scans)).toEqual(['comments_annotated', 'comments_plain_roots']);
+  await db.deleteFrom('comments').where('annotated_asset_id', 'is not', null).execute();
+});
+
 test('writing, editing, liking and deleting a comment and replying find their rows by index', async () => {
   const scans = await scansDuring(async () => {
     const params = { id: post };
