@@ -15,6 +15,8 @@ const longest: readonly string[] = [
   'server/test/backup/secret-key.test.ts',
   'server/test/corpus/corpus.test.ts',
   'server/test/web/viewer.test.ts',
+  'server/test/web/whiteboards.test.ts',
+  'server/test/annotations/exports.test.ts',
   'server/test/platform/log.test.ts',
   'server/test/assets/kill-points.test.ts',
   'server/test/web/selection.test.ts',
