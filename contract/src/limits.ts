@@ -36,3 +36,6 @@ export const extractionSources = [
   'color_space',
 ] as const;
 export type ExtractionSource = (typeof extractionSources)[number];
+
+/** BOARD-6: the most strokes and points of a drawing. */
+export const drawingBounds = { strokes: 2000, points: 10_000 } as const;

@@ -1,9 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { drawingBounds } from './limits.ts';
 import { closed } from './values.ts';
-
-/** BOARD-6: the most strokes and points of a drawing. */
-export const mostStrokes = 2000;
-export const mostPoints = 10_000;
 
 const mostPointsOfStroke = 5000;
 
@@ -47,10 +44,10 @@ export const Stroke = strokeWith(Type.Number({ minimum: 0, maximum: 1 }));
 export type Stroke = Static<typeof Stroke>;
 
 /** The drawing of an annotation. */
-export const Strokes = Type.Array(Stroke, { minItems: 1, maxItems: mostStrokes });
+export const Strokes = Type.Array(Stroke, { minItems: 1, maxItems: drawingBounds.strokes });
 
 /** A stroke on a whiteboard, in fractions of it; it may be slightly beyond the edges. */
 export const BoardStroke = strokeWith(Type.Number({ minimum: -10, maximum: 10 }));
 
 /** The drawing of a whiteboard, which may be empty. */
-export const BoardStrokes = Type.Array(BoardStroke, { maxItems: mostStrokes });
+export const BoardStrokes = Type.Array(BoardStroke, { maxItems: drawingBounds.strokes });

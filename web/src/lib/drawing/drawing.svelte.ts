@@ -1,4 +1,5 @@
-import { mostPoints, mostStrokes, type Stroke } from '@vitrine/contract/strokes';
+import { drawingBounds } from '@vitrine/contract/limits';
+import type { Stroke } from '@vitrine/contract/strokes';
 
 /** A drawing that is being made, with its history. */
 export interface Drawing {
@@ -39,7 +40,7 @@ export function createDrawing(start: readonly Stroke[] = []): Drawing {
       return future.length > 0;
     },
     get room() {
-      return strokes.length >= mostStrokes ? 0 : Math.max(0, mostPoints - points);
+      return strokes.length >= drawingBounds.strokes ? 0 : Math.max(0, drawingBounds.points - points);
     },
     add: (stroke) => change([...strokes, stroke]),
     clear() {
