@@ -12,6 +12,7 @@ const wrongCode = 'That code is wrong or was already used. Codes change every 30
 
 /** Words for users where the server's sentence is for developers. */
 const words: Partial<Readonly<Record<ErrorCode, string>>> = {
+  'approval-required': 'This needs the approval of others first.',
   'comments-disabled': 'Comments on this post are closed.',
   'link-password-required': 'This link needs a password.',
   'server-error': 'Something went wrong on the server. Try again in a moment.',

@@ -28,6 +28,8 @@ export interface PostForm {
   readonly isSaved: boolean;
   readonly busy: boolean;
   readonly problem: string | undefined;
+  /** The error behind the problem. */
+  readonly error: unknown;
   /** What was stored by somebody else since; the user decides which state stays. */
   readonly newer: Post | undefined;
   change(part: Partial<PostEdit>): void;
@@ -38,8 +40,8 @@ export interface PostForm {
   save(): Promise<boolean>;
   /** Stores the form, and then sends a change of something else. */
   saveWith(patch: PostUpdate): Promise<boolean>;
-  /** Stores the form, and then publishes or withdraws the post. */
-  move(way: 'publishPost' | 'unpublishPost'): Promise<boolean>;
+  /** Stores the form, and then publishes or withdraws the post; with a reason without the approvals that it needs. */
+  move(way: 'publishPost' | 'unpublishPost', overrideReason?: string): Promise<boolean>;
   /** Deletes the stored draft and keeps the text of the form; true if there is none any more. */
   removeDraft(): Promise<boolean>;
   keepMine(): Promise<boolean>;
@@ -134,11 +136,16 @@ export function createPostForm(service: Service, start: FormStart): PostForm {
     return isEmptyPatch(patch) || update(base, patch);
   }
 
-  async function publish(way: 'publishPost' | 'unpublishPost'): Promise<boolean> {
+  async function publish(way: 'publishPost' | 'unpublishPost', overrideReason?: string): Promise<boolean> {
     if (!(await store({})) || base === undefined) return false;
     const sent = edit;
     const params = { id: base.id };
-    const answer = await client.call(way, { params }).catch((error: unknown) => {
+    const body = overrideReason === undefined ? undefined : { override_reason: overrideReason };
+    const moving =
+      way === 'publishPost'
+        ? client.call('publishPost', { params, body })
+        : client.call('unpublishPost', { params });
+    const answer = await moving.catch((error: unknown) => {
       // Somebody else has already done it.
       const isDone = error instanceof CallError && /^post-is-/.test(error.code ?? '');
       if (isDone) return client.call('getPost', { params });
@@ -191,6 +198,9 @@ export function createPostForm(service: Service, start: FormStart): PostForm {
     get problem() {
       return mutation.problem;
     },
+    get error() {
+      return mutation.error;
+    },
     get newer() {
       return newer;
     },
@@ -203,7 +213,7 @@ export function createPostForm(service: Service, start: FormStart): PostForm {
     },
     save: () => noted(() => store({})),
     saveWith: (patch) => noted(() => store(patch)),
-    move: (way) => run(() => publish(way)),
+    move: (way, overrideReason) => run(() => publish(way, overrideReason)),
     removeDraft: () =>
       run(async () => {
         if (base !== undefined) await client.call('deletePost', { params: { id: base.id }, body: {} });

@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { png } from '../support/pictures.ts';
+import { call, uploadReady } from './call.ts';
+import { phone } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+/** Ana writes posts, Ben and Eve review them, and Mara administers. */
+const studio = await openStudio();
+const wide = { viewport: { width: 1440, height: 900 } };
+const mara = await studio.enter('mara', wide);
+const ana = await studio.join('ana', 'Ana Sol', wide);
+const ben = await studio.join('ben', 'Ben Lund', phone);
+await studio.join('eve', 'Eve Roy');
+
+/** Nothing reaches beyond the screen. */
+async function fits(page: Page): Promise<void> {
+  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  expect(beyond).toBeLessThanOrEqual(0);
+}
+
+const picture = async (seed: number) =>
+  uploadReady(ana, await png(600, 400, seed), { title: `Pier ${seed}`, sensitivity: 'posts' });
+
+// REVIEW-1, REVIEW-3, REVIEW-5, REVIEW-10, APPROVAL-1, APPROVAL-5
+test('a draft is reviewed, approved and published, at a desk and on a phone', async () => {
+  await mara.goto('/admin/reviews');
+  const gate = mara.getByRole('group', { name: 'Before a post is published' });
+  await gate.getByLabel('Approvals').selectOption('1 approval');
+  await mara.getByRole('button', { name: 'Save', exact: true }).click();
+  await mara.getByText('Saved', { exact: true }).waitFor();
+
+  const members = [{ asset_id: await picture(1) }, { asset_id: await picture(2) }];
+  const post = await call(ana, 'POST', '/posts', { title: 'Pier at dusk', members, draft: true });
+  await ana.goto(`/posts/${post.id}`);
+  await ana.getByRole('button', { name: 'Ask for a review' }).click();
+  const dialog = ana.getByRole('dialog', { name: 'Ask for a review' });
+  await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
+  await dialog.getByText('Name at least one person or a team.').waitFor();
+  await dialog.getByLabel('People', { exact: true }).fill('ben');
+  await dialog.getByRole('button', { name: 'Add', exact: true }).click();
+  await dialog.getByLabel('People', { exact: true }).fill('eve');
+  await dialog.getByLabel('Note (optional)').fill('Is the horizon level?');
+  await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
+  await ana.getByRole('heading', { name: 'Pier at dusk' }).waitFor();
+  await ana.getByText('0 of 2 approved').waitFor();
+  await fits(ana);
+
+  await ben.goto('/');
+  await ben.getByRole('button', { name: 'Account', exact: true }).click();
+  await ben.getByRole('menuitem', { name: 'Reviews 1 waiting for you' }).click();
+  await ben.getByRole('link', { name: 'Waiting for me 1' }).waitFor();
+  await fits(ben);
+  await ben.getByRole('link', { name: 'Pier at dusk' }).click();
+  await ben.getByText('Is the horizon level?').waitFor();
+  const shown = ben.getByRole('img', { name: 'Pier at dusk' }).first();
+  await expect
+    .poll(() => shown.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0))
+    .toBe(true);
+  expect(await ben.getByRole('link', { name: 'Open the post' }).count()).toBe(0);
+  await fits(ben);
+  await ben.getByText('Decide about single files').click();
+  await ben.getByLabel('2. Pier 2').selectOption('Request changes');
+  await ben.getByLabel('Your decision').getByLabel('Note (optional)').fill('The second one is dark.');
+  await ben.getByRole('button', { name: 'Request changes' }).click();
+  await ben.getByText('You requested changes.').waitFor();
+  await ben.getByText('0 of 2 approved, one asks for changes').waitFor();
+
+  await ana.goto(`/posts/${post.id}/edit`);
+  await ana.getByRole('button', { name: 'Publish', exact: true }).click();
+  const missing = ana.getByRole('dialog', { name: 'Approvals are missing' });
+  await missing
+    .getByText('One person must approve it first; so far nobody has. Waiting for ben, eve.')
+    .waitFor();
+  await missing.getByRole('button', { name: 'Open the post' }).click();
+  await ana.getByRole('link', { name: /In review/ }).click();
+  await ana.getByText('The second one is dark.').waitFor();
+
+  await ben.getByRole('button', { name: 'Approve' }).click();
+  await ben.getByText('You approved it.').waitFor();
+  await ana.goto(`/posts/${post.id}/edit`);
+  await ana.getByRole('button', { name: 'Publish', exact: true }).click();
+  await ana.waitForURL(`**/posts/${post.id}`);
+  expect(await call(ana, 'GET', `/posts/${post.id}`)).toMatchObject({ draft: false });
+
+  await ana.goto('/reviews?state=waiting_for_others');
+  await ana.getByRole('link', { name: 'Pier at dusk' }).click();
+  await ana.getByRole('button', { name: 'Close the review' }).click();
+  await ana.getByRole('alertdialog').getByRole('button', { name: 'Close the review' }).click();
+  await ana.getByText('Review closed').waitFor();
+});
+
+// APPROVAL-5
+test('an administrator publishes without the approvals for a reason', async () => {
+  const members = [{ asset_id: await picture(3) }];
+  const post = await call(ana, 'POST', '/posts', { title: 'Mole', members, draft: true });
+  await mara.goto(`/posts/${post.id}/edit`);
+  await mara.getByRole('button', { name: 'Publish', exact: true }).click();
+  const dialog = mara.getByRole('dialog', { name: 'Approvals are missing' });
+  await dialog.getByRole('button', { name: 'Go ahead anyway' }).click();
+  await dialog.getByText('Give a reason. It is recorded.').waitFor();
+  await dialog.getByLabel('Reason for going ahead').fill('The client waits.');
+  await dialog.getByRole('button', { name: 'Go ahead anyway' }).click();
+  await mara.waitForURL(`**/posts/${post.id}`);
+  const { items } = await call(mara, 'GET', '/admin/audit?event=approval.overridden');
+  expect(items).toMatchObject([{ target_id: post.id, metadata: { reason: 'The client waits.' } }]);
+});
+
+// WORKFLOW-2, WORKFLOW-3
+test('states are added and restricted, and a change of state is confirmed', async () => {
+  await mara.goto('/admin/reviews');
+  await mara.getByLabel('New state').fill('Printed');
+  await mara.getByRole('button', { name: 'Add', exact: true }).click();
+  const wip = mara.getByRole('group', { name: 'Work in progress' });
+  await wip.getByLabel('Printed').uncheck();
+  await mara.getByRole('button', { name: 'Save the states' }).click();
+  await mara.getByText('Saved', { exact: true }).waitFor();
+  await mara.setViewportSize({ width: 390, height: 844 });
+  await fits(mara);
+
+  const asset = await picture(4);
+  await ana.goto(`/assets/${asset}`);
+  const state = ana.getByLabel('State', { exact: true });
+  const confirm = async () =>
+    ana.getByRole('alertdialog').getByRole('button', { name: 'Change the state' }).click();
+  await state.selectOption('Printed');
+  await confirm();
+  await ana.getByRole('alertdialog').getByText('Nothing moves from wip to printed.').waitFor();
+  await ana.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  await state.selectOption('Approved');
+  await ana.getByText('The file moves from Work in progress to Approved.').waitFor();
+  await confirm();
+  await expect.poll(() => state.locator('option:checked').innerText()).toBe('Approved');
+  await state.selectOption('Printed');
+  await confirm();
+  await expect.poll(() => state.locator('option:checked').innerText()).toBe('Printed');
+});
