@@ -110,7 +110,7 @@ const among = <T>(list: readonly T[], one: T) => list.includes(one);
 
 // Posts ------------------------------------------------------------------------
 
-const wrote = (who: CallerKind, post: PostCell) => who === 'author' && post.author === 'author';
+export const wrote = (who: CallerKind, post: PostCell) => who === 'author' && post.author === 'author';
 
 /** POST-5: authors and administrators of posts edit posts that are not deleted. */
 export function editsPost(who: CallerKind, post: PostCell): boolean {
@@ -231,7 +231,7 @@ function isGivenTo(
 }
 
 /** ASSET-3: a post passes an asset on if it belongs to the asset's owner or team. */
-const passesOn = (post: PostCell, asset: AssetCell) =>
+export const passesOn = (post: PostCell, asset: AssetCell) =>
   post.author === asset.owner || (asset.team !== 'none' && post.team === asset.team);
 
 /** ASSET-3: the caller reads a live, published post that passes the asset on. */

@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
+import { type Annotated, addAnnotations, removeAnnotations } from './annotated-world.ts';
 import { must } from './cells.ts';
 import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
 import { openLedger } from './ledger.ts';
@@ -24,6 +25,19 @@ import {
   singleAssets,
   usual,
 } from './setting.ts';
+import {
+  lookAtAssetExports,
+  lookAtDrawing,
+  lookAtSheets,
+  lookAtTable,
+} from './surfaces/annotation-exports.ts';
+import {
+  listenToAnnotations,
+  lookAtAnnotations,
+  lookAtStreams,
+  tryOnNote,
+  tryToAnnotate,
+} from './surfaces/annotations.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { lookAtBatches } from './surfaces/batches.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
@@ -227,6 +241,104 @@ describe.each(otherwise)(
     });
   },
 );
+
+// ANNOTATION-5, REVIEW-3
+describe('access matrix, annotations', () => {
+  let annotated: Annotated;
+  const callers = names.map(callerOf);
+  const assetsOf = ({ notes }: Annotated) => [...new Set(notes.map(({ asset }) => asset))];
+
+  beforeAll(async () => {
+    await setSwitches(matrix, usual);
+    annotated = await addAnnotations(matrix);
+  });
+  afterAll(() => removeAnnotations(matrix));
+
+  // ANNOTATION-4, ANNOTATION-6, ANNOTATION-7, ANNOTATION-8, ANNOTATION-9
+  test.each(names)('%s: threads, counts, replies, resolutions, assignments', async (name) => {
+    const caller = callerOf(name);
+    const { posts, notes } = annotated;
+    await together(portion(caller, posts, callerKinds), (post) =>
+      lookAtAnnotations(matrix, annotated, caller, post, usual),
+    );
+    await together(portion(caller, notes, callerKinds), (note) =>
+      tryOnNote(matrix, annotated, caller, note, usual),
+    );
+    everythingHolds(matrix);
+  });
+
+  // ANNOTATION-12, ANNOTATION-14, ANNOTATION-20
+  test.each(names)('%s: exports and drawings', async (name) => {
+    const caller = callerOf(name);
+    const { posts, drawings } = annotated;
+    const assets = assetsOf(annotated);
+    await together(portion(caller, posts, callerKinds), (post) =>
+      lookAtTable(matrix, annotated, caller, post, usual),
+    );
+    await together(portion(caller, assets, callerKinds), (asset) =>
+      lookAtAssetExports(matrix, annotated, caller, asset, usual),
+    );
+    await together(portion(caller, drawings, callerKinds), (note) =>
+      lookAtDrawing(matrix, annotated, caller, note, usual),
+    );
+    const gallery = posts.filter(({ tag }) => tag === 'gallery');
+    const post = must(gallery[seedOf(caller) % gallery.length], 'post');
+    const asset = must(assets[seedOf(caller) % assets.length], 'asset');
+    if (caller.scopes === null) await lookAtSheets(matrix, annotated, caller, { post, asset }, usual);
+    everythingHolds(matrix);
+  });
+
+  test.each(['anonymous', 'opted in to mature', 'owner', 'sharee'])(
+    '%s, public mode off and mature content forbidden: threads, exports, drawings',
+    async (name) => {
+      const caller = callerOf(name);
+      const switches = { publicMode: false, matureAllowed: false };
+      await setSwitches(matrix, switches);
+      await together(annotated.posts.slice(0, 6), async (post) => {
+        await lookAtAnnotations(matrix, annotated, caller, post, switches);
+        await lookAtTable(matrix, annotated, caller, post, switches);
+      });
+      await together(assetsOf(annotated).slice(0, 8), (asset) =>
+        lookAtAssetExports(matrix, annotated, caller, asset, switches),
+      );
+      await together(annotated.drawings.slice(0, 16), (note) =>
+        lookAtDrawing(matrix, annotated, caller, note, switches),
+      );
+      await setSwitches(matrix, usual);
+      everythingHolds(matrix);
+    },
+  );
+
+  // ANNOTATION-10
+  test('the events of a post reach exactly those who are shown the file', async () => {
+    const post = must(annotated.posts[0], 'post');
+    const [first, last] = post.members;
+    const withSession = callers.filter(({ scopes, ref }) => scopes === null && ref !== null);
+    const about = { post, first: must(first, 'member'), last: must(last, 'member') };
+    // A few at a time, because each hears of all others who look at the post.
+    for (let from = 0; from < withSession.length; from += 6)
+      await listenToAnnotations(matrix, annotated, withSession.slice(from, from + 6), about);
+    await together(callers, (caller) => {
+      const posts = portion(caller, annotated.posts, callerKinds);
+      return lookAtStreams(
+        matrix,
+        annotated,
+        caller,
+        posts.filter((_, index) => index % 10 === 0),
+      );
+    });
+    everythingHolds(matrix);
+  });
+
+  // ANNOTATION-1
+  test('files are annotated exactly by those who are shown them in a post that they read or review', async () => {
+    await together(callers, async (caller) => {
+      for (const post of portion(caller, annotated.posts, callerKinds))
+        await tryToAnnotate(matrix, annotated, caller, post);
+    });
+    everythingHolds(matrix);
+  });
+});
 
 // LINK-3, LINK-8
 test('a link shows a visitor its post, asset or collection while public mode is off', async () => {
