@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { Stroke } from './strokes.ts';
-import { closed, Uuid } from './values.ts';
+import { Stroke, Strokes } from './strokes.ts';
+import { closed, nullable, Uuid } from './values.ts';
 import { VersionNumber } from './versions.ts';
 
 /** Where in a file an annotation is. Operations are those of comments (comments.ts). */
@@ -66,6 +66,18 @@ export const Anchor = Type.Union([
   CameraAnchor,
 ]);
 export type Anchor = Static<typeof Anchor>;
+
+/** The text of a comment: up to 10,000 characters, of which one is visible. */
+export const CommentBody = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
+
+/** What annotates a file: with a body, a drawing or both. */
+export const NewAnnotation = closed({
+  asset_id: Uuid,
+  version: Type.Optional(nullable(VersionNumber)),
+  anchor: Anchor,
+  body: Type.Optional(nullable(CommentBody)),
+  strokes: Type.Optional(nullable(Strokes)),
+});
 
 /** What a comment is about: a file of the post, the version of it, a place in it, and what was drawn there. */
 export const Annotation = closed({

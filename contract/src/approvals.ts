@@ -7,12 +7,16 @@ export const gates = ['publish', 'public_audience', 'links'] as const;
 export type Gate = (typeof gates)[number];
 
 /** How many people must approve first, and of which team if given. */
-const Gated = closed({
+export const RequiredApprovals = closed({
   required: Type.Integer({ minimum: 0, maximum: 10 }),
   team_id: Type.Optional(Uuid),
 });
 
-export const Approvals = closed({ publish: Gated, public_audience: Gated, links: Gated });
+export const Approvals = closed({
+  publish: RequiredApprovals,
+  public_audience: RequiredApprovals,
+  links: RequiredApprovals,
+});
 export type Approvals = Static<typeof Approvals>;
 
 /** APPROVAL-5: why an act goes ahead without the approvals that it needs. */
@@ -20,7 +24,10 @@ export const OverrideReason = Type.Optional(
   nullable(Type.String({ minLength: 1, maxLength: 1000, pattern: '\\S' })),
 );
 
-/** The errors of an act that may need approvals. */
+/** The body of an act that has no other property. */
+export const Override = closed({ override_reason: OverrideReason });
+
+/** The errors of an act that may need approvals, by an operation for which no capability is needed otherwise. */
 export const approvalErrors = ['approval-required', 'capability-missing'] as const;
 
 export const getApprovals = operation({
@@ -48,9 +55,9 @@ export const updateApprovals = operation({
   scope: 'admin',
   example: { publish: { required: 2 } },
   body: closed({
-    publish: Type.Optional(nullable(Gated)),
-    public_audience: Type.Optional(nullable(Gated)),
-    links: Type.Optional(nullable(Gated)),
+    publish: Type.Optional(nullable(RequiredApprovals)),
+    public_audience: Type.Optional(nullable(RequiredApprovals)),
+    links: Type.Optional(nullable(RequiredApprovals)),
   }),
   responses: { 200: Approvals },
   errors: ['team-not-found'],

@@ -1,12 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { Anchor, Annotation } from './annotations.ts';
+import { Annotation, CommentBody, NewAnnotation } from './annotations.ts';
 import { Origin } from './federation.ts';
 import { CommentGuest } from './guests.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
-import { Strokes } from './strokes.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
-import { VersionNumber } from './versions.ts';
 
 /** COMMENT-12. */
 export const CommentPreview = closed({
@@ -53,7 +51,6 @@ export type CommentRoot = Static<typeof CommentRoot>;
 /** Whether the caller likes it, and how many accounts do. */
 export const LikeState = closed({ liked: Type.Boolean(), like_count: Count });
 
-const CommentBody = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
 const idParams = closed({ id: Uuid });
 
 /** ANNOTATION-7: conditions that a top-level comment must meet. */
@@ -112,6 +109,7 @@ export const getDrawing = operation({
   door: 'public',
   scope: 'read',
   budget: 'bytes',
+  sessionCookie: 'never',
   params: idParams,
   responses: { 200: bytes('image/png') },
   errors: ['not-found', 'picture-decoding-stopped'],
@@ -152,13 +150,7 @@ export const createAnnotation = operation({
     anchor: { kind: 'region', x: 0.25, y: 0.4, w: 0.1, h: 0.1 },
     body: 'The horizon tilts here.',
   },
-  body: closed({
-    asset_id: Uuid,
-    version: Type.Optional(nullable(VersionNumber)),
-    anchor: Anchor,
-    body: Type.Optional(nullable(CommentBody)),
-    strokes: Type.Optional(nullable(Strokes)),
-  }),
+  body: NewAnnotation,
   seenBy: 'caller',
   responses: { 201: Comment },
   errors: [

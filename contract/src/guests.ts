@@ -1,9 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { Anchor, Annotation } from './annotations.ts';
+import { Annotation, CommentBody, NewAnnotation } from './annotations.ts';
 import { bytes, operation } from './operation.ts';
-import { Strokes } from './strokes.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
-import { VersionNumber } from './versions.ts';
 
 /** Visitors of a link who have given a name: what they leave there, and what the editors of its target see of it. */
 
@@ -156,8 +154,6 @@ export const decideAsGuest = operation({
   ],
 });
 
-const CommentText = Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' });
-
 /** A comment of a guest as the visitors of the link see it. */
 export const LinkComment = closed({
   id: Uuid,
@@ -208,7 +204,7 @@ export const commentAsGuest = operation({
   description:
     'Comments on everything that the link shows or, with `asset_id`, on one file. The guests of the link and the editors of its target read it. Returns 403 if the link allows no feedback.',
   example: { body: 'The second one, please.' },
-  body: closed({ body: CommentText, asset_id: Type.Optional(nullable(Uuid)) }),
+  body: closed({ body: CommentBody, asset_id: Type.Optional(nullable(Uuid)) }),
   errors: [
     'guest-muted',
     'guest-without-name',
@@ -231,13 +227,7 @@ export const annotateAsGuest = operation({
     anchor: { kind: 'region', x: 0.25, y: 0.4, w: 0.1, h: 0.1 },
     body: 'The horizon tilts here.',
   },
-  body: closed({
-    asset_id: Uuid,
-    version: Type.Optional(nullable(VersionNumber)),
-    anchor: Anchor,
-    body: Type.Optional(nullable(CommentText)),
-    strokes: Type.Optional(nullable(Strokes)),
-  }),
+  body: NewAnnotation,
   errors: [
     'anchor-after-end',
     'anchor-incomplete',

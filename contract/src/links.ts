@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { approvalErrors, OverrideReason } from './approvals.ts';
+import { approvalErrors, Override, OverrideReason } from './approvals.ts';
 import { PresetKey } from './downloads.ts';
 import { LinkGuest } from './guests.ts';
 import { PostAuthor } from './identity.ts';
@@ -299,7 +299,7 @@ export const renewLink = operation({
   scope: 'posts.write',
   otherScopes: ['assets.write'],
   params: managed,
-  body: closed({ override_reason: OverrideReason }),
+  body: Override,
   bodyOptional: true,
   responses: { 201: NewShareLink },
   errors: ['link-revoked', 'not-found', ...approvalErrors],

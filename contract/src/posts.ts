@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { AnnotationCount } from './annotations.ts';
-import { approvalErrors, OverrideReason } from './approvals.ts';
+import { approvalErrors, Override, OverrideReason } from './approvals.ts';
 import { ShownAsset } from './assets.ts';
 import { CommentPreview, LikeState } from './comments.ts';
 import { Origin, OriginFilter } from './federation.ts';
@@ -205,7 +205,7 @@ export const publishPost = operation({
   door: { holds: 'posts.publish' },
   scope: 'posts.write',
   params: idParams,
-  body: closed({ override_reason: OverrideReason }),
+  body: Override,
   bodyOptional: true,
   responses: { 200: Post },
   errors: [
@@ -214,7 +214,7 @@ export const publishPost = operation({
     'post-is-draft',
     'post-is-published',
     'state-move-not-allowed',
-    ...approvalErrors,
+    'approval-required',
   ],
 });
 
@@ -229,14 +229,7 @@ export const unpublishPost = operation({
   scope: 'posts.write',
   params: idParams,
   responses: { 200: Post },
-  errors: [
-    'capability-missing',
-    'not-author',
-    'not-found',
-    'post-is-draft',
-    'post-is-published',
-    'state-move-not-allowed',
-  ],
+  errors: ['not-author', 'not-found', 'post-is-draft', 'post-is-published', 'state-move-not-allowed'],
 });
 
 export const WorkflowState = closed({
@@ -344,7 +337,7 @@ export const createPost = operation({
   seenBy: 'caller',
   responses: { 201: Post },
   errors: [
-    ...approvalErrors,
+    'approval-required',
     'collection-full',
     'collection-smart',
     'cover-not-member',

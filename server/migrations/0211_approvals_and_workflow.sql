@@ -21,3 +21,7 @@ alter table notifications
   add constraint notifications_kind_check check (kind in ('request_received', 'request_decided', 'comment', 'reply',
     'watched_comment', 'like', 'follow', 'mention', 'team_member_added', 'publish_failed', 'review_requested',
     'review_decided', 'review_reopened', 'review_due', 'state_changed'));
+
+-- ROLE-2: administrators hold every capability.
+insert into role_capabilities (role_id, capability)
+values ('00000000-0000-4000-8000-000000000101', 'posts.approve.override') on conflict do nothing;

@@ -41,6 +41,7 @@ describe('with public mode off', () => {
       else answered.push(`${operation.method} ${operation.path} ${answer.status}`);
     }
     expect(answered.sort()).toEqual([
+      'DELETE /links/{token}/picks/{asset_id} 404',
       'GET /appearance 200',
       'GET /appearance/logo 404',
       'GET /build-info 200',
@@ -52,11 +53,17 @@ describe('with public mode off', () => {
       'GET /links/{token}/assets/{id}/tiles/{level}/{tile} 400',
       'GET /links/{token}/assets/{id}/variants/hls/{name} 404',
       'GET /links/{token}/assets/{id}/variants/{key} 404',
+      'GET /links/{token}/comments 404',
       'GET /setup/status 200',
       'POST /auth/login 400',
+      'POST /links/{token}/annotations 400',
       'POST /links/{token}/assets/{id}/view 404',
+      'POST /links/{token}/comments 400',
+      'POST /links/{token}/decide 400',
+      'POST /links/{token}/guest 400',
       'POST /links/{token}/unlock 400',
       'POST /setup/complete 400',
+      'PUT /links/{token}/picks/{asset_id} 404',
     ]);
   });
 
@@ -75,7 +82,8 @@ test('anonymous callers reach exactly these operations besides the open ones', (
   const reachable = all.filter(({ door }) => door === 'public').map(({ id }) => id);
   expect(reachable.sort()).toEqual(
     `
-    countAssets getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
+    countAssets exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
+    exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
     getDrawing getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername getWhiteboard
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPosts

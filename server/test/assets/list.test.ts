@@ -138,19 +138,19 @@ describe('orders by title and size', () => {
   });
 
   test('order by the time taken as everyone may read it, otherwise by the time added', async () => {
-    const times = { asset_type: 6, created_at: '2026-05-02T00:00:00.000Z' };
+    const times = { created_at: '2026-05-02T00:00:00.000Z' };
     const [first, second] = [
-      await add({ ...times, title: 'first' }),
-      await add({ ...times, title: 'second' }),
+      await add({ ...times, title: 'first' }, ['dated']),
+      await add({ ...times, title: 'second' }, ['dated']),
     ];
-    await add({ ...times, title: 'undated' });
+    await add({ ...times, title: 'undated' }, ['dated']);
     const taken = await define(root, { type: 'datetime' });
     await change(root, taken.id, { extraction_source: 'capture_datetime' });
     const set = (id: string, value_date: string) =>
       owner.ok('setAssetFieldValue', { params: { id, field_id: taken.id }, body: { value_date } });
     await set(first, '2026-01-01T00:00:00Z');
     await set(second, '2026-06-01T00:00:00Z');
-    const inOrder = (sort: 'taken' | 'taken_oldest') => names(owner, { asset_type: 6, limit: 1, sort });
+    const inOrder = (sort: 'taken' | 'taken_oldest') => names(owner, { tag: ['dated'], limit: 1, sort });
     expect(await inOrder('taken')).toEqual(['second', 'undated', 'first']);
     await set(second, '2025-06-01T00:00:00Z');
     expect(await inOrder('taken_oldest')).toEqual(['second', 'first', 'undated']);

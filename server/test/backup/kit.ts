@@ -104,11 +104,12 @@ const left: Readonly<Record<string, string>> = {
   job_progress: 'false',
   rate_budgets: 'false',
   last_writes: 'false',
+  post_presence: 'false',
   uploads: 'used_at is not null',
   settings: "key not in ('buckets', 'last_backup')",
 };
 
-const momentary = ['job_workers', 'job_progress', 'rate_budgets', 'last_writes'];
+const momentary = ['job_workers', 'job_progress', 'rate_budgets', 'last_writes', 'post_presence'];
 
 export type Rows = Record<string, { count: number; hash: string | null }>;
 

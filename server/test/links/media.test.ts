@@ -65,7 +65,8 @@ describe('a link that gives originals', () => {
     expect(JSON.stringify(found)).not.toContain('private name');
     for (const { key } of found.variants)
       expect([key, await statusAt(token, `${picture}/variants/${key}`)]).toEqual([key, 200]);
-    const own = await owner.ok('getAssetMedia', { params: { id: picture } });
+    const { version, ...own } = await owner.ok('getAssetMedia', { params: { id: picture } });
+    expect(version).toBe(1);
     expect({ ...found, file_name: 'private name.png' }).toEqual({ ...own, subtitles: [] });
 
     const response = await fetch(`${library.address}/api/v1/links/${token}/assets/${picture}/tiles/13/9_0`);

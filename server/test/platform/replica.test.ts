@@ -281,6 +281,8 @@ async function markedRequests(): Promise<string[]> {
   const comment = await root.ok('createComment', { params: { id: post.id }, body: { body: 'sea' } });
   const collection = await root.ok('createCollection', { body: { name: 'Sea' } });
   await root.ok('addToCollection', { params: { id: collection.id, post_id: post.id } });
+  const strokes = [{ points: [[0.1, 0.2]], color: '#ff0000', width: 0.01 }];
+  const board = await root.ok('createWhiteboard', { params: { id: post.id }, body: { strokes } });
   const team = await root.ok('createTeam', { body: { name: 'Divers', slug: 'divers' } });
   const { id: field } = await root.ok('createField', {
     body: { code: 'depth', label: 'Depth', type: 'select' },
@@ -290,6 +292,7 @@ async function markedRequests(): Promise<string[]> {
     'by-asset': asset.id,
     posts: post.id,
     comments: comment.id,
+    whiteboards: board.id,
     collections: collection.id,
     teams: team.id,
     fields: field,

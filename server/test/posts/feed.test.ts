@@ -134,7 +134,10 @@ describe('full pages', () => {
     await stranger.ok('updatePreferences', { body: { feed_filters: { show_restricted: true } } });
     for (const who of [author, root, stranger]) expect(await everyPost(who, query)).toEqual(everything);
     const { items } = await stranger.ok('listPosts', { query: { ...query, limit: 18 } });
-    for (const post of items) expect(post).toEqual(await stranger.ok('getPost', { params: { id: post.id } }));
+    for (const post of items)
+      expect({ ...post, annotation_counts: [] }).toEqual(
+        await stranger.ok('getPost', { params: { id: post.id } }),
+      );
   });
 
   test('an asset without an owner is withheld like any other, and a mature one is listed without its bytes', async () => {

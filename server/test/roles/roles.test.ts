@@ -65,7 +65,7 @@ describe('the seeded roles', () => {
     // ROLE-1
     const expected = `system.admin assets.admin posts.admin posts.comment teams.read share.grant auth.impersonate
       system.appearance.write users.read users.write users.pii.read roles.read caps.read posts.create posts.publish
-      assets.create collections.create fields.admin fields.vocabulary.extend fields.vocabulary.merge teams.write
+      posts.approve.override assets.create collections.create fields.admin fields.vocabulary.extend fields.vocabulary.merge teams.write
       system.config.read system.config.write system.audit.read content.read.all jobs.read`;
     expect(items.map(({ code }) => code).sort()).toEqual(expected.split(/\s+/).sort());
     for (const { label } of items) expect(label).toMatch(/\S/);
@@ -204,20 +204,22 @@ const gated = {
   'fields.vocabulary.merge': 'mergeFieldTerms mergeTags renameTag',
   'jobs.read': 'countJobs listJobs',
   'posts.admin': 'featurePost orderFeatured unfeaturePost',
-  'posts.comment': 'createComment',
+  'posts.comment': 'createAnnotation createComment',
   'posts.create': 'createPost',
   'posts.publish': 'publishPost unpublishPost',
   'roles.read': 'listRoles',
   'share.grant': 'listAllRequests',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
-  'system.config.read': `countStorage getActivityPub getAdminTexts getAuditRetention getDoctor getDownloadSettings
-    getFederation getMailSettings getMatureContent getPeer getPreviewSettings getPublicMode getQuotas getSearchSettings getSite
-    getStorage getTrashRetention getVersionSettings listFederationRejections listPeerQueue listPeers previewPublicMode`,
-  'system.config.write': `acceptPeer addPeer deleteJob disablePeer pausePreviewRendering removePeer retryFailedJobs
-    retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention setDownloadSettings setMatureContent setPreviewSettings
-    setPublicMode setQuotas setTexts setTrashRetention setVersionSettings updateActivityPub updateFederation updateMailSettings
-    updatePeer updateSearchSettings updateSite`,
+  'system.config.read': `countStorage getActivityPub getAdminTexts getApprovals getAuditRetention
+    getDoctor getDownloadSettings getFederation getMailSettings getMatureContent getPeer
+    getPreviewSettings getPublicMode getQuotas getSearchSettings getSite getStorage getTrashRetention
+    getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers previewPublicMode`,
+  'system.config.write': `acceptPeer addPeer deleteJob disablePeer pausePreviewRendering removePeer
+    retryFailedJobs retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention
+    setDownloadSettings setMatureContent setPreviewSettings setPublicMode setQuotas setTexts
+    setTrashRetention setVersionSettings updateActivityPub updateApprovals updateFederation
+    updateMailSettings updatePeer updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUsers',

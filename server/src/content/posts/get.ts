@@ -1,3 +1,4 @@
+import type { AnnotationCount } from '@vitrine/contract/annotations';
 import { getPost, type Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
@@ -18,6 +19,11 @@ async function readableIds(db: Database, caller: Caller, id: string): Promise<st
   return rows.map((row) => row.id);
 }
 
+/** Adds what lists leave out: how many annotations of each file the caller reads. */
+function withCounts(post: string, counts: readonly AnnotationCount[]): JsonText<Post> {
+  return new JsonText<Post>(`${post.slice(0, -1)},"annotation_counts":${JSON.stringify(counts)}}`);
+}
+
 /**
  * Returns one post under the read rule, with placeholders (POST-22), in the transaction that has changed it; null when it
  * is missing or not readable.
@@ -31,7 +37,7 @@ export async function readChanged(
   const ids = await readableIds(tx, caller, id);
   const writing = { db: tx, ladder, texts: noTexts, postTexts: noTexts };
   const [post] = await writePosts(writing, caller, ids, true);
-  return post === undefined ? null : new JsonText(post);
+  return post === undefined ? null : withCounts(post, await annotationCounts(tx, caller, id));
 }
 
 /** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). Written from texts, as in the feed. */
@@ -42,6 +48,5 @@ export const get = handle(getPost, async (deps, { caller, params }) => {
     annotationCounts(deps.db, caller, params.id),
   ]);
   if (post === undefined) throw notFound();
-  const text = `${post.slice(0, -1)},"annotation_counts":${JSON.stringify(counts)}}`;
-  return { status: 200, body: new JsonText<Post>(text) };
+  return { status: 200, body: withCounts(post, counts) };
 });
