@@ -5,7 +5,7 @@ import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { drag, phone, placeIn, visit } from './hands.ts';
+import { drag, overhang, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -46,6 +46,20 @@ async function listOf(
 }
 const anchorsOf = async (page: Page, asset: string) =>
   (await listOf(page, asset)).map(({ annotation }) => annotation.anchor);
+
+/** Drags up with two fingers by 100 pixels. */
+async function dragWithTwo(page: Page): Promise<void> {
+  const fingers = await page.context().newCDPSession(page);
+  const at = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...heights: number[]) =>
+    fingers.send('Input.dispatchTouchEvent', {
+      type,
+      touchPoints: heights.flatMap((y) => [120, 240].map((x, id) => ({ x, y, id }))),
+    });
+  await at('touchStart', 300);
+  await at('touchMove', 250);
+  await at('touchMove', 200);
+  await at('touchEnd');
+}
 
 /** The number of binary digits in a frame of a numbered film, and the size of each in pixels. */
 const [digits, block] = [8, 16];
@@ -169,6 +183,74 @@ test('places comments on a picture by keyboard and by mouse, where they stay whi
   expect((await pin('Too dark')).width).toBe(width);
   await mara.keyboard.press('Escape');
   await mara.keyboard.press('Escape');
+});
+
+// ANNOTATION-10, ANNOTATION-11
+test('lets two people review a post live, also on a phone', async () => {
+  await mara.goto(`/posts/${shore}`);
+  await mara.getByRole('list', { name: 'Comments' }).waitFor();
+  await visit(mara, '/');
+  await call(ben, 'POST', `/posts/${shore}/comments`, { body: 'Written in the meantime' });
+  await visit(mara, `/posts/${shore}`);
+  await mara.getByText('Written in the meantime').waitFor();
+  await ben.goto(`/posts/${shore}`);
+  await mara.getByText('Also here: Ben Ahlgren').first().waitFor();
+  await ben.getByText('Also here: mara').first().waitFor();
+  await fullScreen(mara).click();
+  await mara.keyboard.press('ArrowRight');
+  await viewer(mara).getByRole('button', { name: 'Comments', exact: true }).click();
+
+  // While a place is chosen on a phone, two fingers scroll the pages and one sets the place.
+  await ben.getByRole('button', { name: 'Picture 2' }).tap();
+  await ben.getByText('2 / 2').waitFor();
+  await fullScreen(ben).tap();
+  await viewer(ben).getByRole('button', { name: 'Comments', exact: true }).tap();
+  await panel(ben).getByRole('button', { name: 'Comment on a place' }).tap();
+  await panel(ben).getByLabel('Write a comment').fill('A typo here');
+  const surface = viewer(ben).locator('[data-page="1"] [data-placing]');
+  await surface.waitFor();
+  await dragWithTwo(ben);
+  const pages = viewer(ben).getByRole('region', { name: 'Pages of Report' });
+  const scrolled = () => pages.evaluate(({ scrollTop }) => scrollTop);
+  await expect.poll(scrolled).toBeCloseTo(100, -1);
+  expect(await viewer(ben).locator('[data-draft]').count()).toBe(0);
+  await surface.tap({ position: { x: 60, y: 160 } });
+  await viewer(ben).locator('[data-page="1"] [data-draft]').waitFor();
+  await panel(ben).getByRole('button', { name: 'Comment', exact: true }).tap();
+  await entry(ben, 'A typo here').waitFor();
+  expect(await overhang(ben)).toBe(0);
+  expect(await anchorsOf(ben, report)).toEqual([
+    { kind: 'page', page: 1, x: expect.closeTo(60 / 374, 2), y: expect.any(Number) },
+  ]);
+
+  // It appears in the other browser, with its pin, and is announced.
+  await entry(mara, 'A typo here').waitFor();
+  await viewer(mara).locator('[data-page="1"] [data-annotation]').waitFor();
+  await panel(mara).getByRole('status').getByText('New comment by Ben Ahlgren').waitFor();
+  await entry(mara, 'A typo here')
+    .getByRole('button', { name: /^Resolve/ })
+    .click();
+  await entry(ben, 'A typo here').getByText('Resolved').waitFor();
+  await viewer(ben).locator('[data-page="1"] .resolved[data-annotation]').waitFor();
+  await panel(ben).getByRole('button', { name: 'Only open' }).tap();
+  await panel(ben).getByText('No comment matches.').waitFor();
+
+  // Ben reopens it, and Mara gives it to him.
+  await panel(ben).getByRole('button', { name: 'Only open' }).tap();
+  await entry(ben, 'A typo here')
+    .getByRole('button', { name: /^Reopen/ })
+    .tap();
+  await entry(mara, 'A typo here').getByText('Resolved').waitFor({ state: 'detached' });
+  await entry(mara, 'A typo here')
+    .getByRole('button', { name: /^Assign/ })
+    .click();
+  await mara.getByLabel('Person').fill('Ben');
+  await mara
+    .getByRole('list', { name: 'People' })
+    .getByRole('button', { name: /Ben Ahlgren/ })
+    .click();
+  await entry(ben, 'A typo here').getByText('Assigned to Ben Ahlgren').waitFor();
+  await panel(ben).getByText('A comment is open, and assigned to Ben Ahlgren').waitFor();
 });
 
 // ANNOTATION-7

@@ -30,6 +30,13 @@ export function listenToPost(
   let people = $state.raw<readonly PostAuthor[]>([]);
   let announcement = $state('');
 
+  /** Returns whether a list was read before this time, so that later events are missing in it. */
+  const hasListFrom = (postId: string, time: number) =>
+    queries
+      .getQueryCache()
+      .findAll({ queryKey: ['comments', postId] })
+      .some(({ state }) => state.data !== undefined && state.dataUpdatedAt < time);
+
   $effect(() => {
     const postId = post();
     if (postId === undefined) return;
@@ -37,6 +44,7 @@ export function listenToPost(
     let waiting: ReturnType<typeof setTimeout> | undefined;
     let isStale = false;
     let isFirst = true;
+    const begun = Date.now();
 
     /** Reads the counts of the post again, and its lists if what is new could not be put into them. */
     function readAgain(lists: boolean) {
@@ -69,16 +77,17 @@ export function listenToPost(
               : `New comment by ${author?.display_name ?? 'someone'}`,
           ),
         resolved: (data) =>
-          receive(data as Comment, ({ resolved_at }) =>
-            resolved_at === undefined ? 'A comment is open' : 'A comment was resolved',
-          ),
+          receive(data as Comment, ({ resolved_at, assignee }) => {
+            const state = resolved_at === undefined ? 'A comment is open' : 'A comment is resolved';
+            return assignee === undefined ? state : `${state}, and assigned to ${assignee.display_name}`;
+          }),
         presence(data) {
           const { viewers } = data as { readonly viewers: readonly PostAuthor[] };
           people = viewers.filter(({ ref }) => ref !== ownRef());
         },
       },
       onopen() {
-        if (!isFirst) readAgain(true);
+        if (!isFirst || hasListFrom(postId, begun)) readAgain(true);
         isFirst = false;
       },
     });
