@@ -325,6 +325,13 @@ describe('comments of guests', () => {
     expect((await stranger.ok('listNotifications')).items).toEqual([]);
     for (const who of [stranger, owner])
       expect((await who.ok('search', { query: { q: 'zephyrlily' } })).items).toEqual([]);
+    for (const [method, path, body] of [
+      ['POST', `/comments/${drawn.body.id}/like`],
+      ['POST', `/comments/${drawn.body.id}/resolve`],
+      ['PUT', `/comments/${drawn.body.id}/assignee`, { user_ref: null }],
+      ['POST', `/posts/${id}/comments`, { body: 'Why?', parent_id: drawn.body.id }],
+    ] as const)
+      expect(await owner.status(method, path, body), path).toBe(404);
     expect(await stranger.status('DELETE', `/comments/${said.body.id}`)).toBe(404);
     const list = await owner.ok('listLinkFeedback', { params: { link: link.id } });
     expect(list.items.map(({ kind, body }) => [kind, body])).toEqual([

@@ -122,6 +122,8 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   await panel.getByText('<b>Lovely</b>').waitFor();
   await panel.getByRole('button', { name: 'Approve' }).click();
   await panel.getByText('Approved').waitFor();
+  const place = { asset_id: first, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: 'Too dark' };
+  await call(outsider, 'POST', `/links/${address.split('/').at(-1)}/annotations`, place);
   await outsider.reload();
   await panel.getByText('<b>Lovely</b>').waitFor();
   const picked = outsider.getByRole('button', { name: 'Pick Pier' });
@@ -133,7 +135,14 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   await outsider.setViewportSize(phone.viewport);
 
   await owner.goto(`/posts/${post}`);
-  await owner.getByText('guest of a share link').waitFor();
+  await owner.getByText('guest of a share link').first().waitFor();
+  // The owner can only look at the place, and remove it.
+  const placed = owner.getByRole('article', { name: 'Comment by Jonas' }).filter({ hasText: 'Too dark' });
+  await placed.getByRole('button', { name: 'Delete' }).waitFor();
+  expect(await placed.getByRole('button').allInnerTexts()).toEqual([
+    expect.stringContaining('Point'),
+    'Delete',
+  ]);
   await visit(owner, '/settings/links');
   const entry = owner.getByRole('listitem').filter({ hasText: 'For picks' }).first();
   await entry.getByRole('button', { name: /Opened/ }).click();
@@ -143,7 +152,8 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
     await owner.setViewportSize(size);
     expect(await overhang(owner)).toBe(0);
   }
-  await entry.getByRole('button', { name: 'Remove what Jonas wrote' }).click();
+  const said = entry.getByRole('listitem').filter({ hasText: '<b>Lovely</b>' });
+  await said.getByRole('button', { name: 'Remove what Jonas wrote' }).click();
   await entry.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
   await entry.getByRole('button', { name: 'Mute Jonas' }).click();
   await entry.getByRole('button', { name: 'Unmute Jonas' }).waitFor();

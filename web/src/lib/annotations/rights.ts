@@ -6,7 +6,7 @@ import { allowanceOf, type TeamCapabilities } from '#lib/identity/allowance.ts';
 
 /**
  * Returns whether a user may resolve and assign a comment: those who may delete it, and its assignee. The service checks
- * again.
+ * again. Guests' comments are never resolved or assigned (GUEST-7).
  */
 export function mayResolve(
   comment: Comment,
@@ -14,7 +14,7 @@ export function mayResolve(
   user: SessionUser | null,
   held?: TeamCapabilities,
 ): boolean {
-  if (user === null) return false;
+  if (user === null || comment.guest !== undefined) return false;
   return comment.assignee?.ref === user.ref || mayRemove(comment, post, user, held);
 }
 
