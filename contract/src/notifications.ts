@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { Comment } from './comments.ts';
 import { PostAuthor } from './identity.ts';
 import { bytes, events, noContent, operation } from './operation.ts';
+import { ReviewNews } from './reviews.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Titled, Uuid } from './values.ts';
 
 /** The kinds of notification. */
@@ -287,7 +288,7 @@ export const streamEvents = operation({
   tag: 'Notifications',
   summary: 'Stream events',
   description:
-    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it; read its thread again after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
+    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it; read its thread and its reviews again after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
   door: 'signedIn',
   scope: 'read',
   query: closed({ post: Type.Optional(Uuid) }),
@@ -298,6 +299,8 @@ export const streamEvents = operation({
       comment: Type.Union([Comment, DeletedComment]),
       // A comment that was resolved, reopened or assigned.
       resolved: Comment,
+      // A review of the post that was asked for, decided in, reopened or closed, if the caller reads it.
+      decision: ReviewNews,
       // Who has the post open.
       presence: closed({ viewers: Type.Array(PostAuthor) }),
       // The last event before the server stops.

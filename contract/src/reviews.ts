@@ -37,11 +37,9 @@ export const Reviewer = closed({
 });
 export type Reviewer = Static<typeof Reviewer>;
 
-/** REVIEW-1: people are asked to decide on a post. */
-export const Review = closed({
+const facts = {
   id: Uuid,
   post_id: Uuid,
-  post: Post,
   note: nullable(Type.String()),
   due_at: nullable(Timestamp),
   state: Type.Enum(['open', 'closed']),
@@ -53,7 +51,14 @@ export const Review = closed({
   /** Whether the caller may decide, and whether they may close it. */
   decidable: Type.Boolean(),
   closable: Type.Boolean(),
-});
+};
+
+/** REVIEW-13: a review without its post, as events have it. */
+export const ReviewNews = closed(facts);
+export type ReviewNews = Static<typeof ReviewNews>;
+
+/** REVIEW-1: people are asked to decide on a post. */
+export const Review = closed({ ...facts, post: Post });
 export type Review = Static<typeof Review>;
 
 const postParams = closed({ id: Uuid });

@@ -5,6 +5,7 @@ import { enqueue } from '../../core/job-table.ts';
 import { announce } from '../../people/notifications/announce.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { moveMembers } from '../workflow/member-states.ts';
+import { tellOfReviews } from './tell.ts';
 
 /** Makes a post one whose content is followed, and returns the version of its content. */
 export async function followPost(tx: Tx, actor: SignedIn, postId: string): Promise<number> {
@@ -44,6 +45,7 @@ export async function followContent(tx: Tx, actor: SignedIn, posts: RawBuilder<u
     tx,
   );
   for (const { post_id: post, version, reviews } of rows) {
+    await tellOfReviews(tx, sql`r.post_id = ${post} and ${openReview}`);
     const [first] = reviews ?? [];
     if (reviews === null || first === undefined) continue;
     await moveMembers(tx, actor, post, { to: 'review', from: 'approved', review: first });

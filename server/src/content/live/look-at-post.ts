@@ -7,6 +7,7 @@ import { identityJson } from '../../access/identities.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { Topic } from '../../platform/http/event-streams.ts';
 import { type CommentRow, commentColumns, showComment } from '../comments/show.ts';
+import { readReviewNews } from '../reviews/show.ts';
 
 /** Rows of streams that were not seen for this long belong to a process that was killed. */
 const GONE_AFTER = sql`interval '60 seconds'`;
@@ -29,6 +30,12 @@ async function readChange(
       ? { event: 'comment', data: { id: row.id, post_id: row.post_id, deleted: true } }
       : { event, data: showComment(row) },
   );
+}
+
+/** Returns a review as this caller reads it: nothing, unless they edit its post or are asked (REVIEW-13). */
+async function readDecision(db: Database, caller: SignedIn, id: string): Promise<Said> {
+  const review = await readReviewNews(db, caller, id);
+  return review === null ? [] : [{ event: 'decision', data: review }];
 }
 
 /** Returns the accounts that look at a post and may read it now, by name (ANNOTATION-11). */
@@ -78,6 +85,7 @@ export async function lookAtPost(
       if (now === null || !(await mayDiscuss(db, now, postId))) return [];
       const [what = '', id = ''] = message.split(' ');
       if (what === 'presence') return readPresence(db, now, postId);
+      if (what === 'decision') return readDecision(db, now, id);
       return what === 'comment' || what === 'resolved' ? readChange(db, now, what, id) : [];
     },
     async beat() {

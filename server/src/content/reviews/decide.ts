@@ -10,6 +10,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { followPost } from '../approvals/post-content.ts';
+import { tellOfReviews } from '../approvals/tell.ts';
 import { lockMembers, moveMembers } from '../workflow/member-states.ts';
 import { isComplete } from './complete.ts';
 import { writeChangedReview } from './show.ts';
@@ -97,6 +98,7 @@ async function decide(tx: Tx, caller: SignedIn, id: string, body: Body): Promise
   const { rows } = await sql<{ at: string }>`select rr.decided_at as at from review_reviewers rr
     where rr.review_id = ${id} and rr.user_ref = ${caller.ref} and rr.decided_at is not null`.execute(tx);
   await announce(tx, { what: 'review_decided', review: id, actor: caller.ref, at: rows[0]?.at ?? '' });
+  await tellOfReviews(tx, sql`r.id = ${id}`);
   await recordEvent(tx, caller, {
     event: 'review.decided',
     target: { kind: 'post', id: postId },

@@ -1,5 +1,5 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
-import type { Review, Reviewer } from '@vitrine/contract/reviews';
+import type { Reviewer, ReviewNews } from '@vitrine/contract/reviews';
 import { type RawBuilder, sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
@@ -64,7 +64,7 @@ function showReviewer({ user, decision, note, version, counts, decided_at, asset
   };
 }
 
-function show(row: ReviewRow): Omit<Review, 'post'> {
+function show(row: ReviewRow): ReviewNews {
   return {
     id: row.id,
     post_id: row.post_id,
@@ -78,6 +78,30 @@ function show(row: ReviewRow): Omit<Review, 'post'> {
     decidable: row.decidable,
     closable: row.closable,
   };
+}
+
+/** Reads the readable reviews `r` of posts `p` that meet a condition. */
+async function readReviews(
+  db: Database,
+  caller: SignedIn,
+  which: RawBuilder<boolean>,
+  rest: RawBuilder<unknown> = sql``,
+): Promise<ReviewRow[]> {
+  const { rows } = await sql<ReviewRow>`
+    select r.id, r.post_id, r.note, r.due_at, r.created_at, r.closed_at, rp.version,
+      ${identityJson(caller, 'qu')} as requested_by, ${reviewersOf(caller)} as reviewers,
+      (${openReview} and ${decidableReviews(caller)}) is true as decidable,
+      (${openReview} and ${closableReviews(caller)}) is true as closable
+    from reviews r join reviewed_posts rp on rp.post_id = r.post_id join posts p on p.id = r.post_id
+      left join users qu on qu.ref = r.requested_by_user_ref
+    where ${which} and ${readableReviews(caller)} ${rest}`.execute(db);
+  return rows;
+}
+
+/** Returns a review without its post; null for callers who may not read it. */
+export async function readReviewNews(db: Database, caller: SignedIn, id: string): Promise<ReviewNews | null> {
+  const [row] = await readReviews(db, caller, sql`r.id = ${id}`);
+  return row === undefined ? null : show(row);
 }
 
 /** A review as JSON, with its place in lists. */
@@ -97,13 +121,7 @@ export async function writeReviews(
   which: RawBuilder<boolean>,
   rest: RawBuilder<unknown> = sql``,
 ): Promise<WrittenReview[]> {
-  const { rows } = await sql<ReviewRow>`
-    select r.id, r.post_id, r.note, r.due_at, r.created_at, r.closed_at, rp.version,
-      ${identityJson(caller, 'qu')} as requested_by, ${reviewersOf(caller)} as reviewers,
-      ${openReview} and ${decidableReviews(caller)} as decidable, ${openReview} and ${closableReviews(caller)} as closable
-    from reviews r join reviewed_posts rp on rp.post_id = r.post_id join posts p on p.id = r.post_id
-      left join users qu on qu.ref = r.requested_by_user_ref
-    where ${which} and ${readableReviews(caller)} ${rest}`.execute(deps.db);
+  const rows = await readReviews(deps.db, caller, which, rest);
   const posts = await writtenPosts(deps, caller, [...new Set(rows.map(({ post_id }) => post_id))], true, {
     posts: postsAsPublished(caller),
     members: shownInReviews(caller),
