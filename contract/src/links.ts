@@ -240,6 +240,8 @@ export const ShareLinkUpdate = closed({
   allow_picks: Type.Optional(nullable(Type.Boolean())),
   max_picks: Type.Optional(nullable(MaxPicks)),
   clear_max_picks: Removal,
+  /** Why an expired link to a post works again without the approvals that links need. */
+  override_reason: OverrideReason,
 });
 export type ShareLinkUpdate = Static<typeof ShareLinkUpdate>;
 
@@ -252,7 +254,7 @@ export const updateLink = operation({
   tag: 'Links',
   summary: 'Change a link',
   description:
-    'Addressed by id, for the editors of its target. Returns 409 for a revoked link. Links to assets need the scope `assets.write`, others `posts.write`.',
+    'Addressed by id, for the editors of its target. Returns 409 for a revoked link. An expired link to a post gets another expiry, or none, only with the approvals that links need. Links to assets need the scope `assets.write`, others `posts.write`.',
   door: 'signedIn',
   scope: 'posts.write',
   otherScopes: ['assets.write'],
@@ -268,6 +270,7 @@ export const updateLink = operation({
     'time-in-the-past',
     'version-not-found',
     'version-of-asset-only',
+    ...approvalErrors,
   ],
 });
 

@@ -213,6 +213,17 @@ describe('links', () => {
     const link = await mara.ok('createPostLink', { params: { id: post.id }, body: undefined });
     await need({ links: { required: 2 } });
     expect(codeOf(await send(mara, `/links/${link.id}/renew`))).toBe(lacks(2, 1));
+    const change = (who: Visitor, body: object) => send(who, `/links/${link.id}`, body, 'PATCH');
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString();
+    expect((await change(mara, { expires_at })).status).toBe(200);
+    await sql`update share_links set expires_at = now() - interval '1 minute' where id = ${link.id}`.execute(
+      db,
+    );
+    expect((await change(mara, { label: 'For the client' })).status).toBe(200);
+    for (const body of [{ expires_at }, { clear_expires_at: true }])
+      expect(codeOf(await change(mara, body))).toBe(lacks(2, 1));
+    expect((await change(deputy, { expires_at, override_reason: 'Agreed by phone' })).status).toBe(200);
+    expect((await overrides(post)).map(({ metadata }) => metadata)).toMatchObject([{ gate: 'links' }]);
     const [asset] = members;
     expect((await send(mara, `/assets/${asset?.id}/links`)).status).toBe(201);
   });

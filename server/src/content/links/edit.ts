@@ -9,6 +9,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { checkApprovals } from '../approvals/gates.ts';
 import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
@@ -55,6 +56,18 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   };
 }
 
+/** APPROVAL-1: an expired link to a post works again only with the approvals that a new one would need. */
+async function checkRevival(
+  tx: Tx,
+  caller: SignedIn,
+  { id, target_kind, target_id }: LinkRow,
+  overrideReason: string | null,
+): Promise<void> {
+  if (target_kind !== 'post') return;
+  const { rows } = await sql`select from share_links where id = ${id} and expires_at <= now()`.execute(tx);
+  if (rows.length > 0) await checkApprovals(tx, caller, target_id, ['links'], overrideReason);
+}
+
 /**
  * `PATCH /links/{link}`. Changing or removing the password invalidates earlier unlocks. A revoked link stays revoked.
  */
@@ -67,6 +80,7 @@ export const edit = handle(updateLink, async (deps, { caller, params, body }) =>
       if (link.target_kind === 'asset') await lockAsset(tx, caller, link.target_id);
       await checkVersion(tx, { kind: link.target_kind, id: link.target_id }, body.version);
     }
+    if ('expires_at' in changes) await checkRevival(tx, caller, link, body.override_reason ?? null);
     if (body.presets != null) await checkPresets(tx, caller, body.presets);
     if (Object.keys(changes).length > 0) {
       await tx
