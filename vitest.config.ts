@@ -23,8 +23,8 @@ export default defineConfig({
     tags,
     include: ['contract/test/**/*.test.ts', 'server/test/**/*.test.ts', 'web/test/**/*.test.ts'],
     pool: 'threads',
-    // Three more than the cores of a small machine: tests also wait for browsers, decoders and processes.
-    maxWorkers: 5,
+    // Two more than the cores of a small machine: tests also wait for browsers, decoders and processes.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     // Files share nothing but code: loading it once for all of them saves a third of the time.
     isolate: false,
