@@ -278,3 +278,59 @@ test('leads from the thread to the place and back, and filters the thread', asyn
   await about('Too dark').waitFor({ state: 'detached' });
   await about('The middle').waitFor();
 });
+
+// ANNOTATION-1
+test('keeps what is drawn on a picture, a frame and a page, with and without a text', async () => {
+  const film = await uploadReady(mara, await numberedFilm(10, 1), { title: 'Waves' }, 'film.mp4');
+  const post = await publish(mara, 'Drawn on', [buoy, film, report]);
+  const drawing = (page: Page) => viewer(page).getByRole('img', { name: 'A drawing of 1 stroke' });
+  const surface = (page: Page) => viewer(page).getByRole('application', { name: 'Drawing' });
+  async function draw(page: Page, title: string, text: string) {
+    await viewer(page).getByRole('heading', { name: title }).waitFor();
+    await panel(page).getByRole('button', { name: 'Comment on a place' }).click();
+    await panel(page).getByRole('button', { name: 'Draw', exact: true }).click();
+    await drag(page, await placeIn(surface(page), 0.2, 0.1), await placeIn(surface(page), 0.6, 0.2));
+    await panel(page).getByLabel('Write a comment').fill(text);
+    await panel(page).getByRole('button', { name: 'Comment', exact: true }).click();
+    await panel(page)
+      .getByRole('button', { name: /with a drawing$/ })
+      .waitFor();
+    await drawing(page).waitFor();
+  }
+  await visit(ben, `/posts/${post}`);
+  await fullScreen(ben).click();
+  await viewer(ben).getByRole('button', { name: 'Comments', exact: true }).click();
+  await draw(ben, 'Buoy', '');
+  await visit(mara, `/posts/${post}`);
+  await fullScreen(mara).click();
+  await viewer(mara)
+    .getByRole('button', { name: /^Comments/ })
+    .click();
+  await viewer(mara).getByRole('button', { name: 'Next' }).click();
+  await draw(mara, 'Waves', 'Follow the wave');
+  await viewer(mara).getByRole('button', { name: 'Next' }).click();
+  await draw(mara, 'Report', '');
+
+  // What was drawn on the phone is at the same place on the desk.
+  await mara.goto(`/posts/${post}`);
+  const thread = mara.getByRole('list', { name: 'Comments' });
+  for (const [place, title] of [
+    ['Area', 'Buoy'],
+    ['0:00.0', 'Waves'],
+    ['Page 1', 'Report'],
+  ] as const) {
+    await thread.getByRole('button', { name: `Show the place: ${place}, with a drawing` }).click();
+    await viewer(mara).getByRole('heading', { name: title }).waitFor();
+    const shares = await drawing(mara).evaluate((picture) => {
+      const whole = picture.getBoundingClientRect();
+      const line = picture.querySelector('path')?.getBoundingClientRect() ?? new DOMRect();
+      const across = (x: number) => (x - whole.left) / whole.width;
+      const down = (y: number) => (y - whole.top) / whole.height;
+      return [across(line.left), down(line.top), across(line.right), down(line.bottom)];
+    });
+    expect(shares).toEqual([0.2, 0.1, 0.6, 0.2].map((share) => expect.closeTo(share, 1)));
+    await mara.keyboard.press('Escape');
+    await mara.keyboard.press('Escape');
+    await viewer(mara).waitFor({ state: 'detached' });
+  }
+});

@@ -1,5 +1,6 @@
 import type { Anchor } from '@vitrine/contract/annotations';
 import { type FrameRate, frameAt, frameStart } from '@vitrine/contract/frames';
+import type { Stroke } from '@vitrine/contract/strokes';
 
 /** A rectangle in fractions of the width and height of the picture; a point has no size. */
 export interface Box {
@@ -67,6 +68,19 @@ export function anchorAt(anchor: Anchor, drawn: Drawn): Anchor {
   if (drawn.kind === 'point') return { ...whole, x: drawn.x, y: drawn.y };
   const { x, y, w, h } = drawn.kind === 'shape' ? boxAround(drawn.points) : drawn;
   return { ...whole, x, y, w, h };
+}
+
+/** Returns an anchor around what was drawn, or the same anchor if it is an area or nothing was drawn. */
+export function anchorAround(anchor: Anchor, strokes: readonly Pick<Stroke, 'points'>[]): Anchor {
+  const box = boxOf(anchor);
+  const isArea = box !== undefined && (box.w > 0 || box.h > 0);
+  if (isArea || strokes.length === 0) return anchor;
+  const corners = strokes.flatMap(({ points }) => points.map(([x = 0, y = 0]): Corner => [x, y]));
+  const { x, y, w, h } = boxAround(corners);
+  return anchorAt(
+    anchor,
+    w === 0 && h === 0 ? { kind: 'point', x, y } : { kind: 'region', x, y, w: rounded(w), h: rounded(h) },
+  );
 }
 
 /** Returns an anchor without its place, about the whole frame or page. */

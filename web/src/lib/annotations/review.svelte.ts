@@ -1,7 +1,9 @@
 import { createInfiniteQuery } from '@tanstack/svelte-query';
 import type { Anchor } from '@vitrine/contract/annotations';
+import { untrack } from 'svelte';
+import type { Sketch } from '#lib/drawing/sketch.svelte.ts';
 import type { Service } from '#lib/service.ts';
-import { anchorAt, type Drawn } from './anchor.ts';
+import { anchorAround, anchorAt, type Drawn } from './anchor.ts';
 import { type Mark, marksOf } from './mark.ts';
 import { annotationsQuery } from './queries.ts';
 
@@ -30,6 +32,10 @@ export interface Review {
   draft: Anchor | undefined;
   /** Whether dragging draws a free shape instead of a rectangle. */
   free: boolean;
+  /** What is drawn for new comments; undefined until somebody draws. */
+  sketch: Sketch | undefined;
+  /** What the new comment is about: its drawing says where it is, unless an area was marked. */
+  readonly target: Anchor | undefined;
   readonly filter: ReviewFilter;
   readonly selectedId: string | undefined;
   /** All loaded annotations of the file, in its order. */
@@ -65,6 +71,10 @@ export function createReview(
   let isOpen = $state(false);
   let draft = $state.raw<Anchor>();
   let free = $state(false);
+  let sketch = $state.raw<Sketch>();
+  const target = $derived(
+    draft === undefined ? undefined : anchorAround(draft, sketch?.drawing.strokes ?? []),
+  );
   let selectedId = $state<string>();
   const filter = $state<ReviewFilter>({ mine: false, assigned: false, open: false, earlier: false });
   const list = createInfiniteQuery(() => annotationsQuery(service, file()));
@@ -91,9 +101,14 @@ export function createReview(
     const id = file()?.assetId;
     if (id === shownId) return;
     shownId = id;
-    draft = undefined;
+    untrack(forgetDraft);
     selectedId = undefined;
   });
+
+  function forgetDraft() {
+    draft = undefined;
+    sketch?.reset();
+  }
 
   function select(id: string | undefined) {
     selectedId = id;
@@ -109,20 +124,33 @@ export function createReview(
     },
     set isOpen(open) {
       isOpen = open;
-      if (!open) draft = undefined;
+      if (!open) forgetDraft();
     },
     get draft() {
       return draft;
     },
     set draft(anchor) {
+      if (anchor === undefined) {
+        forgetDraft();
+        return;
+      }
       draft = anchor;
-      if (anchor !== undefined) isOpen = true;
+      isOpen = true;
     },
     get free() {
       return free;
     },
     set free(on) {
       free = on;
+    },
+    get sketch() {
+      return sketch;
+    },
+    set sketch(created) {
+      sketch = created;
+    },
+    get target() {
+      return target;
     },
     filter,
     get selectedId() {

@@ -1,6 +1,7 @@
 import type { Anchor } from '@vitrine/contract/annotations';
 import type { Comment } from '@vitrine/contract/comments';
 import type { Post } from '@vitrine/contract/posts';
+import type { Stroke } from '@vitrine/contract/strokes';
 import { changePost } from '#lib/posts/queries.ts';
 import type { Service } from '#lib/service.ts';
 import { filterOf, fits } from './filter.ts';
@@ -25,8 +26,12 @@ interface AnnotatedFile {
 /** The actions on comments of a post. Each rejects with CallError and then leaves the displayed state correct. */
 export interface Conversation {
   write(body: string, parentId: string | null): Promise<void>;
-  /** Comments on a place in a file. */
-  annotate(file: AnnotatedFile, anchor: Anchor, body: string): Promise<Comment>;
+  /** Comments on a place in a file, with a text, a drawing or both. */
+  annotate(
+    file: AnnotatedFile,
+    anchor: Anchor,
+    what: { body?: string; strokes?: Stroke[] },
+  ): Promise<Comment>;
   /** Shows a new or changed top-level comment in the lists that it belongs to. */
   receive(comment: Comment): void;
   /** Resolves or reopens a comment. */
@@ -91,10 +96,10 @@ export function createConversation({ client, queries }: Service, postId: string)
       // Commenters watch the post, unless they stopped watching before.
       void queries.invalidateQueries({ queryKey: ['watch', postId] });
     },
-    async annotate({ assetId, version }, anchor, body) {
+    async annotate({ assetId, version }, anchor, what) {
       const comment = await client.call('createAnnotation', {
         params: { id: postId },
-        body: { asset_id: assetId, anchor, body, ...(version === undefined ? {} : { version }) },
+        body: { asset_id: assetId, anchor, ...what, ...(version === undefined ? {} : { version }) },
       });
       addRoot(comment);
       // The count of comments leaves out annotations, which have their own.
