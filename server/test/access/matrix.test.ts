@@ -52,6 +52,14 @@ import { lookAtDuplicates } from './surfaces/duplicates.ts';
 import { lookAtFeed, narrowedFeeds } from './surfaces/feeds.ts';
 import { lookThroughLinks } from './surfaces/links.ts';
 import { deletedCommentProbes, lookAtPost, lookAtThread, postProbes } from './surfaces/posts.ts';
+import {
+  addReviews,
+  lookAtReviews,
+  type ReviewCell,
+  removeReviews,
+  tryApprovals,
+  tryReviews,
+} from './surfaces/reviews.ts';
 import { lookAtTrash, trashed, tryToAppeal, tryToRestore } from './surfaces/trash.ts';
 import { lookAtUsage, lookByAsset } from './surfaces/usage.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
@@ -336,6 +344,33 @@ describe('access matrix, annotations', () => {
       for (const post of portion(caller, annotated.posts, callerKinds))
         await tryToAnnotate(matrix, annotated, caller, post);
     });
+    everythingHolds(matrix);
+  });
+});
+
+describe('access matrix: reviews', { timeout: 180_000 }, () => {
+  let reviews: readonly ReviewCell[] = [];
+  beforeAll(async () => {
+    await setSwitches(matrix, usual);
+    reviews = await addReviews(matrix);
+  });
+  afterAll(() => removeReviews(matrix));
+
+  // REVIEW-3, REVIEW-4, REVIEW-10
+  test('are read by their reviewers and the editors of the post, and drafts under review nowhere else', async () => {
+    await lookAtReviews(matrix, reviews);
+    everythingHolds(matrix);
+  });
+
+  // REVIEW-1, REVIEW-2, REVIEW-5, REVIEW-6
+  test('are asked for, decided in and closed exactly by those who may', async () => {
+    await tryReviews(matrix, reviews);
+    everythingHolds(matrix);
+  });
+
+  // APPROVAL-1, APPROVAL-2, APPROVAL-4, APPROVAL-5
+  test('let links and publications pass only with the approvals that they need', async () => {
+    await tryApprovals(matrix, reviews);
     everythingHolds(matrix);
   });
 });

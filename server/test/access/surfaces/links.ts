@@ -54,7 +54,7 @@ function ofAsset(asset: AssetCell): Cell {
   return { column: 'asset_id', id: asset.id, label: labelOfAsset(asset), due };
 }
 
-function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
+export function ofCollection(matrix: Matrix, collection: CollectionCell): Cell {
   const owner = matrix.world.refs[collection.owner];
   const posts = collection.posts.filter((post) => {
     const own = owner !== null && owner === matrix.world.refs[post.author];
