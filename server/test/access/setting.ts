@@ -22,15 +22,15 @@ export const seedOf = ({ name }: Caller): number =>
   Array.from(name).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) >>> 0, 7);
 
 /**
- * Returns a quarter of the cells, a different one for each caller, so that a quarter of the callers test each cell. The
- * quarters follow a hash of the index: neighbouring cells differ in one property, which no quarter may omit.
+ * Returns a fifth of the cells, a different one for each caller, so that a fifth of the callers test each cell. The
+ * fifths follow a hash of the index: neighbouring cells differ in one property, which no fifth may omit.
  */
-export function quarter<T>(caller: Caller, cells: readonly T[]): readonly T[] {
+export function fifth<T>(caller: Caller, cells: readonly T[]): readonly T[] {
   if (asksAll) return cells;
   const seed = seedOf(caller);
   const isAsked = (index: number) => {
     const mixed = Math.imul((index + 1) ^ seed, 0x9e3779b1);
-    return ((mixed ^ (mixed >>> 15)) >>> 16) % 4 === 0;
+    return ((mixed ^ (mixed >>> 15)) >>> 16) % 5 === 0;
   };
   return cells.filter((_, index) => isAsked(index));
 }
@@ -43,13 +43,13 @@ const isDistinguished = (caller: Caller, distinguished: readonly CallerKind[]) =
 
 const partOf = <T>(cells: readonly T[]) => cells.filter((_, index) => index % PART === 0);
 
-/** Returns a quarter of these cells for callers whom these rules distinguish, and fewer for the others. */
+/** Returns a fifth of these cells for callers whom these rules distinguish, and fewer for the others. */
 export function portion<T>(
   caller: Caller,
   cells: readonly T[],
   distinguished: readonly CallerKind[],
 ): readonly T[] {
-  return isDistinguished(caller, distinguished) ? quarter(caller, cells) : partOf(cells);
+  return isDistinguished(caller, distinguished) ? fifth(caller, cells) : partOf(cells);
 }
 
 /** Returns the assets to request individually: the decisive ones, or some of them for callers like many others. */

@@ -217,6 +217,14 @@ test('changes a field, status, state, rating and declaration of many files, and 
   await ana.goto('/tags');
   const dialog = ana.getByRole('dialog');
   const notices = ana.getByRole('region', { name: 'Changes' });
+  /** Closes every notice, also those of changes before this test. */
+  const closeNotices = async () => {
+    const close = notices.getByRole('button', { name: 'Close' });
+    await close.evaluateAll((buttons: HTMLElement[]) => {
+      for (const button of buttons) button.click();
+    });
+    await expect.poll(() => close.count()).toBe(0);
+  };
   /** Chooses both files and an action; `fill` answers its form. */
   const change = async (action: string, fill: () => Promise<unknown>, verb = 'Change 2 files') => {
     await visit(ana, '/assets');
@@ -224,10 +232,10 @@ test('changes a field, status, state, rating and declaration of many files, and 
     await bar(ana).getByRole('button', { name: 'Change', exact: true }).click();
     await ana.getByRole('menuitem', { name: action, exact: true }).click();
     await fill();
+    await closeNotices();
     await dialog.getByRole('button', { name: verb }).click();
     await dialog.waitFor({ state: 'detached' });
     await notices.getByText('2 files changed').waitFor();
-    await notices.getByRole('button', { name: 'Close' }).click();
   };
   const radio = (name: string) => () => dialog.getByRole('radio', { name: new RegExp(`^${name}`) }).check();
 

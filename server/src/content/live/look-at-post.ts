@@ -80,6 +80,7 @@ export async function lookAtPost(
   await tell();
   return {
     key: postId,
+    first: 'presence',
     async read(message) {
       const now = await resolve();
       if (now === null || !(await mayDiscuss(db, now, postId))) return [];

@@ -18,6 +18,8 @@ export type ReadStreamState = () => Promise<StreamState | null>;
 export interface Topic {
   /** The first word of the messages about it. */
   key: string;
+  /** The message that a new stream reads first, once it hears all others. */
+  first: string;
   /** Returns the events that the rest of a message means for the reader, as far as they may know of it. */
   read(message: string): Promise<{ event: string; data: unknown }[]>;
   /** Called with each heartbeat. */
@@ -202,7 +204,10 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       };
       const { body, stream } = openStream(readState, ended, heartbeatMs, topic);
       accounts.set(accountRef, those.add(stream));
-      if (topic !== undefined) streamsOf(topic.key).add(stream);
+      if (topic !== undefined) {
+        streamsOf(topic.key).add(stream);
+        stream.tell(topic.first);
+      }
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
       return body;
