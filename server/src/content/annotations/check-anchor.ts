@@ -2,7 +2,7 @@ import type { Anchor } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { refuse } from '../../platform/http/refuse.ts';
 
-/** How far a rectangle may leave the picture: its sides were rounded by whoever computed them. */
+/** How far a rectangle may leave the picture: clients round its sides. */
 const ROUNDING = 1e-6;
 /** The durations that files, decoders and browsers report differ by less. */
 const INEXACT_SECONDS = 1;
