@@ -294,6 +294,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_role_origin()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.role_provider := null;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_taken_of_field()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2416,6 +2425,18 @@ CREATE INDEX guest_comments_guest ON public.guest_comments USING btree (guest_id
 CREATE INDEX guest_comments_newest ON public.guest_comments USING btree (link_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX guest_comments_post ON public.guest_comments USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
 
+create table identity_providers (
+  name text not null,
+  kind text not null,
+  settings jsonb not null,
+  client_secret_sealed bytea,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint identity_providers_pkey PRIMARY KEY (name),
+  constraint identity_providers_kind_check CHECK ((kind = ANY (ARRAY['oidc'::text, 'saml'::text]))),
+  constraint identity_providers_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
+);
+
 create table job_progress (
   job_id bigint not null,
   part double precision not null,
@@ -3043,6 +3064,27 @@ create table sign_in_failures (
 );
 CREATE INDEX sign_in_failures_age ON public.sign_in_failures USING btree (last_at);
 
+create table sign_in_flows (
+  id uuid not null default gen_random_uuid(),
+  browser_hash bytea not null,
+  provider text not null,
+  purpose text not null,
+  user_ref bigint,
+  session_id uuid,
+  return_to text,
+  identity jsonb,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone,
+  constraint sign_in_flows_pkey PRIMARY KEY (id),
+  constraint sign_in_flows_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  constraint sign_in_flows_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint sign_in_flows_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'link'::text, 'confirm'::text, 'second_factor'::text])))
+);
+CREATE INDEX sign_in_flows_expiry ON public.sign_in_flows USING btree (expires_at);
+CREATE INDEX sign_in_flows_session ON public.sign_in_flows USING btree (session_id) WHERE (session_id IS NOT NULL);
+CREATE INDEX sign_in_flows_user ON public.sign_in_flows USING btree (user_ref) WHERE (user_ref IS NOT NULL);
+
 create table similar_files (
   id uuid not null default gen_random_uuid(),
   first_hash text not null,
@@ -3153,10 +3195,12 @@ create table team_members (
   team_id uuid not null,
   user_ref bigint not null,
   created_at timestamp(3) with time zone not null default now(),
+  provider text,
   constraint team_members_pkey PRIMARY KEY (team_id, user_ref),
   constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint team_members_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX team_members_provider ON public.team_members USING btree (user_ref, provider) WHERE (provider IS NOT NULL);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_ref);
 
 create table team_parents (
@@ -3302,6 +3346,26 @@ create table user_follows (
 );
 CREATE INDEX user_follows_followed ON public.user_follows USING btree (followed_user_ref);
 
+create table user_identities (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  kind text not null,
+  issuer text not null,
+  subject text not null,
+  provider text not null,
+  username text,
+  email text,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone,
+  constraint user_identities_pkey PRIMARY KEY (id),
+  constraint user_identities_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint user_identities_issuer_check CHECK ((octet_length(issuer) <= 1000)),
+  constraint user_identities_kind_check CHECK ((kind = ANY (ARRAY['oidc'::text, 'saml'::text]))),
+  constraint user_identities_subject_check CHECK ((octet_length(subject) <= 1000))
+);
+CREATE UNIQUE INDEX user_identities_subject ON public.user_identities USING btree (kind, issuer, subject);
+CREATE INDEX user_identities_user ON public.user_identities USING btree (user_ref, created_at, id);
+
 create table users (
   ref bigint not null generated always as identity,
   username text not null,
@@ -3324,6 +3388,7 @@ create table users (
   username_key text,
   hashed_as text,
   email_key text,
+  role_provider text,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -3345,6 +3410,7 @@ CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fulln
 CREATE TRIGGER users_email_key_kept BEFORE INSERT OR UPDATE OF email, email_key ON public.users FOR EACH ROW EXECUTE FUNCTION keep_email_key();
 CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+CREATE TRIGGER users_role_origin BEFORE UPDATE OF role_id ON public.users FOR EACH ROW WHEN (((new.role_id <> old.role_id) AND (new.role_provider = old.role_provider))) EXECUTE FUNCTION keep_role_origin();
 
 create table whiteboards (
   id uuid not null default gen_random_uuid(),

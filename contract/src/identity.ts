@@ -75,6 +75,7 @@ export const login = operation({
   errors: [
     'account-not-active',
     'identity-provider-not-implemented',
+    'identity-provider-redirects',
     'impersonation-ended',
     'sign-in-required',
     'two-factor-code-invalid',

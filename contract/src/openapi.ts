@@ -102,7 +102,7 @@ const successMeaning: { readonly [status: string]: string } = {
   202: 'Accepted: a job does the rest.',
   204: 'Done.',
   206: 'The requested range.',
-  302: 'The bytes are at `Location` for some minutes.',
+  302: 'Go on at `Location`.',
   304: 'Not modified: the client has these bytes.',
 };
 

@@ -37,6 +37,7 @@ import type { Operation } from './operation.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
+import * as providers from './providers.ts';
 import * as quotas from './quotas.ts';
 import * as requests from './requests.ts';
 import * as reviews from './reviews.ts';
@@ -107,6 +108,7 @@ export const modules = [
   posts,
   preferences,
   previews,
+  providers,
   quotas,
   requests,
   reviews,

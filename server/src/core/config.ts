@@ -27,6 +27,11 @@ import { type ProgramSettings, programSettingNames, readProgramSettings } from '
 import { readSecretSettings, type SecretSettings, secretSettingNames } from './config/secrets.ts';
 import { httpAddress, oneOf, type SettingSource, wholeNumber } from './config/setting-source.ts';
 import {
+  readSignInProviderSettings,
+  type SignInProviderSettings,
+  signInProviderSettingNames,
+} from './config/sign-in-providers.ts';
+import {
   type ProviderSettings,
   providerSettingNames,
   readProviderSettings,
@@ -38,7 +43,8 @@ export interface Config
     LimitSettings,
     ProcessSettings,
     ProgramSettings,
-    SecretSettings {
+    SecretSettings,
+    SignInProviderSettings {
   host: string;
   port: number;
   /** Directory of the library's files and of the embedded database. */
@@ -93,6 +99,7 @@ const names = [
   ...s3SettingNames,
   ...backupS3SettingNames,
   ...secretSettingNames,
+  ...signInProviderSettingNames,
   ...tracingSettingNames,
 ] as const;
 type Name = (typeof names)[number] | 'DATABASE_URL';
@@ -144,6 +151,7 @@ export function readConfig(
     ...readLimitSettings(source),
     ...readProcessSettings(source),
     ...readProgramSettings(source, database.postgresUid),
+    ...readSignInProviderSettings(source),
     host: value('VITRINE_HOST') ?? '127.0.0.1',
     port: wholeNumber(source, 'VITRINE_PORT', 8420, 0, 65_535),
     dataDir: resolve(directory, value('VITRINE_DATA') ?? defaultDataDir(directory, reachable)),

@@ -19,6 +19,10 @@ export interface HttpFacts {
   address: string;
   /** Whether the client asks for the headers alone. */
   isHead: boolean;
+  /** The scheme and the host that the client has addressed, such as `https://media.example`. */
+  ownOrigin: string;
+  /** The query of the request as received. */
+  search: string;
   userAgent: string;
   /** The token of the session cookie, as received. */
   cookieToken: string | null;

@@ -50,6 +50,8 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
   return {
     address: clientAddress(request),
     isHead: request.method === 'HEAD',
+    ownOrigin: `${request.protocol}://${request.host}`,
+    search: /\?.*$/.exec(request.url)?.[0] ?? '',
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
     cookieToken: request.cookies.user ?? null,
     cookie: (name) => request.cookies[name] ?? null,

@@ -155,6 +155,11 @@ import * as notificationsWatch from '../people/notifications/watch.ts';
 import * as quotasAdmin from '../people/quotas/admin.ts';
 import * as rolesGrants from '../people/roles/grants.ts';
 import * as roles from '../people/roles/roles.ts';
+import * as ssoAdminister from '../people/single-sign-on/administer.ts';
+import * as ssoContinue from '../people/single-sign-on/continue.ts';
+import * as ssoFinish from '../people/single-sign-on/finish.ts';
+import * as ssoIdentities from '../people/single-sign-on/identities.ts';
+import * as ssoStart from '../people/single-sign-on/start.ts';
 import * as teamsFollow from '../people/teams/follow.ts';
 import * as teamsList from '../people/teams/list.ts';
 import * as teamsMembers from '../people/teams/members.ts';
@@ -325,6 +330,11 @@ const modules = [
   quotasAdmin,
   rolesGrants,
   roles,
+  ssoAdminister,
+  ssoContinue,
+  ssoFinish,
+  ssoIdentities,
+  ssoStart,
   teamsFollow,
   teamsList,
   teamsMembers,

@@ -410,6 +410,10 @@ describe('doors', () => {
   /** PUBLIC-1: operations open to anonymous visitors with public mode off. */
   const open = [
     '/auth/login',
+    '/auth/providers',
+    '/auth/oidc/{name}/start',
+    '/auth/oidc/{name}/callback',
+    '/auth/continue',
     '/setup/status',
     '/setup/complete',
     '/appearance',

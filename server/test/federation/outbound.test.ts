@@ -7,13 +7,13 @@ import type { Install } from '../../src/exchange/federation/identity.ts';
 import {
   getBytes,
   getJson,
-  isAllowedAddress,
   type OutboundDeps,
   OutboundError,
   postSigned,
 } from '../../src/exchange/federation/outbound.ts';
 import { checkHttpSignature, readSignature } from '../../src/exchange/federation/protocol/http-signature.ts';
 import { rawPublicKey } from '../../src/exchange/federation/protocol/signature.ts';
+import { isAllowedAddress } from '../../src/platform/http/outbound-addresses.ts';
 import { privateKeyOf } from './protocol/keys.ts';
 
 const privateKey = privateKeyOf(Buffer.alloc(32, 1));

@@ -193,14 +193,14 @@ describe('while impersonating', () => {
   test('no accounts or tokens can be created, and no password, second factor or capabilities be changed', async () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
-    const intended = `addTeamMember addTeamParent changePassword confirmTwoFactor createToken createUser
-      decideRequest
-      deleteUser disableTwoFactor enrollTwoFactor grantCapability removeGrant removeRevoke removeTeamParent
+    const intended = `addTeamMember addTeamParent changePassword confirmTwoFactor createProvider createToken createUser
+      decideRequest deleteProvider
+      deleteUser disableTwoFactor enrollTwoFactor grantCapability linkIdentity removeGrant removeRevoke removeTeamParent
       removeUserTwoFactor renewRecoveryCodes resetPassword revokeCapability rotateOwnKeys setUserRole
-      updateFollowableAccount`;
+      unlinkIdentity updateFollowableAccount updateProvider`;
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await library.joinAll('boss', 'bystander');
-    await grant(library, boss, ['users.write', 'teams.write']);
+    await grant(library, boss, ['users.write', 'teams.write', 'system.config.write']);
     const mask = await actAs(library, helper, boss);
     const outcomes: unknown[] = [];
     const events = await auditEventsDuring(library, async () => {

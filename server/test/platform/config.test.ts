@@ -291,6 +291,37 @@ describe('settings', () => {
       expect.objectContaining({ endpoint: 'https://s3.example', region: 'us-east-1', forcePathStyle: true }),
     ],
     ['identityProviders', [], { VITRINE_IDENTITY_PROVIDERS: 'oidc' }, [{ name: 'oidc' }]],
+    ['providerPrivateAddresses', false, { VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' }, true],
+    // SSO-4
+    [
+      'oidc',
+      null,
+      {
+        VITRINE_OIDC_ISSUER: 'https://login.example',
+        VITRINE_OIDC_CLIENT_ID: 'vitrine',
+        VITRINE_OIDC_ENABLED: 'off',
+        VITRINE_OIDC_SCOPES: 'openid, groups',
+        VITRINE_OIDC_ROLE_MAPPING: '[{"group": "chiefs", "role": "admin"}]',
+      },
+      {
+        clientSecret: null,
+        settings: {
+          label: 'Single sign-on',
+          issuer: 'https://login.example',
+          client_id: 'vitrine',
+          enabled: false,
+          creation: 'invited',
+          allowed_domains: [],
+          claims: {},
+          default_role: 'member',
+          role_mapping: [{ group: 'chiefs', role: 'admin' }],
+          team_mapping: [],
+          trust_second_factor: false,
+          clock_tolerance_seconds: 30,
+          scopes: ['openid', 'groups'],
+        },
+      },
+    ],
     ['s3', null, bucket, expect.objectContaining({ bucket: 'studio-files' })],
   ];
 

@@ -213,13 +213,13 @@ const gated = {
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getActivityPub getAdminTexts getApprovals getAuditRetention
     getDoctor getDownloadSettings getFederation getMailSettings getMatureContent getPeer
-    getPreviewSettings getPublicMode getQuotas getSearchSettings getSite getStorage getTrashRetention
-    getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers previewPublicMode`,
-  'system.config.write': `acceptPeer addPeer deleteJob disablePeer pausePreviewRendering removePeer
+    getPreviewSettings getProvider getPublicMode getQuotas getSearchSettings getSite getStorage getTrashRetention
+    getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers listProviders previewPublicMode`,
+  'system.config.write': `acceptPeer addPeer createProvider deleteJob deleteProvider disablePeer pausePreviewRendering removePeer
     retryFailedJobs retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention
     setDownloadSettings setMatureContent setPreviewSettings setPublicMode setQuotas setTexts
     setTrashRetention setVersionSettings updateActivityPub updateApprovals updateFederation
-    updateMailSettings updatePeer updateSearchSettings updateSite updateWorkflow`,
+    updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUsers',

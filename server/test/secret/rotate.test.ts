@@ -9,6 +9,7 @@ import { secretCommand } from '../../src/operate/secret/command.ts';
 import { rotateSecretKey } from '../../src/operate/secret/rotate.ts';
 import { sealedColumns } from '../../src/operate/secret/sealed-values.ts';
 import { readFormerKeys } from '../../src/people/identity/former-keys.ts';
+import { readProviders } from '../../src/people/identity/provider-registry.ts';
 import { keepSecretKey, readKeyFile } from '../../src/people/identity/secret-key.ts';
 import { readMail } from '../../src/people/mail/settings.ts';
 import { unsubscribeAddress } from '../../src/people/notifications/unsubscribe.ts';
@@ -60,6 +61,9 @@ test('every secret, recovery code and sent address works with the next key, and 
   await harbour.root.ok('updateActivityPub', { body: { enabled: true } });
   await harbour.root.ok('updateMailSettings', { body: { smtp_url: 'smtp://post:letter@mail.example' } });
   await harbour.root.ok('updateFederation', { body: { sensitive_content: 'encrypted' } });
+  const provider = { name: 'studio', kind: 'oidc', label: 'Studio', client_id: 'vitrine' } as const;
+  const secrets = { issuer: 'https://login.example', client_secret: 'of the client' };
+  await harbour.root.ok('createProvider', { body: { ...provider, ...secrets } });
   await ada.ok('updateFollowableAccount', { body: { followable: true } });
   // Larger than what is kept in memory.
   const content = plainFile('plan'.repeat(20_000));
@@ -82,6 +86,7 @@ test('every secret, recovery code and sent address works with the next key, and 
     const actor = await readKeys(deps, rows[0]?.id ?? '');
     return {
       mail: (await readMail(deps))?.server,
+      provider: (await readProviders(deps)).map(({ clientSecret }) => clientSecret),
       install: (await readInstallKey(deps)).publicKey,
       person: (await readActorKeys(deps, ada.ref))?.signingPrivate.export({ type: 'pkcs8', format: 'pem' }),
       actor: actor !== null,

@@ -19,13 +19,31 @@ interface Table {
   checks: string[];
 }
 
-/** Columns that a check requires in addition. */
+/** Columns that a check requires in addition, or whose values it restricts. */
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   activitypub_actors: { withdrawn_at: '2026-01-02T03:04:05.678Z' },
   asset_field_values: { value_text: 'sample' },
   batches: { action: '{}' },
   collection_field_values: { value_text: 'sample' },
   field_runs: { source: 'sample', target: 'other' },
+  identity_providers: {
+    name: 'sample',
+    settings: JSON.stringify({
+      label: 'Sample',
+      enabled: true,
+      creation: 'invited',
+      allowed_domains: [],
+      claims: {},
+      default_role: 'member',
+      role_mapping: [],
+      team_mapping: [],
+      trust_second_factor: false,
+      clock_tolerance_seconds: 30,
+      issuer: 'https://login.example',
+      client_id: 'sample',
+      scopes: ['openid'],
+    }),
+  },
   picture_vectors: { error: 'sample' },
 };
 

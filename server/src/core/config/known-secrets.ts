@@ -26,6 +26,7 @@ export function secretsOf(config: Config): string[] {
     mail.server?.password,
     s3?.secretAccessKey,
     backupS3?.secretAccessKey,
+    config.oidc?.clientSecret,
     ...Object.values(tracing?.headers ?? {}),
     ...identityProviders.map((provider) => (provider.name === 'ldap' ? provider.bind?.password : null)),
     ...[config.databaseUrl, config.databaseDirectUrl, config.databaseReplicaUrl].flatMap(passwordsIn),

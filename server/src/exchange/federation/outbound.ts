@@ -1,10 +1,9 @@
-import { lookup as resolve } from 'node:dns';
 import { type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
-import { isIP, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
-import ipaddr from 'ipaddr.js';
 import type { Config } from '../../core/config.ts';
+import { isAllowedAddress, pinnedLookup } from '../../platform/http/outbound-addresses.ts';
 import type { Install } from './identity.ts';
 import { mainKeyUri, parseInstanceUrl } from './protocol/addresses.ts';
 import { signHttp } from './protocol/http-signature.ts';
@@ -75,35 +74,8 @@ export interface OutboundDeps {
 const MOST_JSON_BYTES = 1024 ** 2;
 const MOST_REFUSAL_BYTES = 16 * 1024;
 
-/** Ranges of private networks. Link-local addresses are never allowed, because cloud metadata services use them. */
-const privateRanges = new Set(['private', 'uniqueLocal', 'loopback', 'carrierGradeNat']);
-
-/** Returns whether requests may go to this IP address. */
-export function isAllowedAddress(address: string, privateAddresses: boolean): boolean {
-  if (!ipaddr.isValid(address)) return false;
-  // An IPv4 address inside IPv6 counts as the IPv4 address.
-  const parsed = ipaddr.process(address);
-  const range = parsed.range();
-  if (privateAddresses && privateRanges.has(range)) return true;
-  // Of IPv6, only 2000::/3 is the public internet; the library calls other unassigned blocks unicast, too.
-  return range === 'unicast' && (parsed instanceof ipaddr.IPv4 || (parsed.parts[0] ?? 0) >> 13 === 1);
-}
-
 function refusedAddress(host: string): OutboundError {
   return new OutboundError(`${host} has no address that requests may go to`, { fault: 'refused_address' });
-}
-
-/** Resolves a name once and lets the connection use only the allowed addresses of that answer. */
-function pinnedLookup(privateAddresses: boolean): LookupFunction {
-  return (hostname, options, done) => {
-    resolve(hostname, { family: options.family, all: true }, (error, addresses) => {
-      if (error !== null) return done(error, '', 0);
-      const allowed = addresses.filter(({ address }) => isAllowedAddress(address, privateAddresses));
-      const [first] = allowed;
-      if (first === undefined) return done(refusedAddress(hostname), '', 0);
-      return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
-    });
-  };
 }
 
 /** Returns the address if requests may go to it at all; throws OutboundError. */
@@ -181,7 +153,7 @@ function open(deps: OutboundDeps, wanted: OutboundRequest): Promise<IncomingMess
       method: wanted.method,
       headers: headersOf(wanted, url),
       agent: false,
-      lookup: pinnedLookup(privateAddresses),
+      lookup: pinnedLookup(privateAddresses, refusedAddress),
       maxHeaderSize: 16 * 1024,
     });
     const stop = (detail: string) => {

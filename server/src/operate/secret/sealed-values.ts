@@ -5,6 +5,7 @@ import { ACTIVITYPUB_KEY_PURPOSE } from '../../exchange/activitypub/actors.ts';
 import { BOX_KEY_PURPOSE } from '../../exchange/federation/box-keys.ts';
 import { INSTALL_KEY_PURPOSE } from '../../exchange/federation/identity.ts';
 import { ACTOR_KEY_PURPOSE } from '../../exchange/federation/keys.ts';
+import { PROVIDER_PURPOSE } from '../../people/identity/provider-registry.ts';
 import { seal, unseal } from '../../people/identity/seal.ts';
 import { TWO_FACTOR_PURPOSE } from '../../people/identity/two-factor-code.ts';
 import { SMTP_PURPOSE } from '../../people/mail/settings.ts';
@@ -45,6 +46,12 @@ export const sealedColumns: readonly SealedColumn[] = [
     column: 'private_key_sealed',
     purpose: ACTIVITYPUB_KEY_PURPOSE,
     what: 'keys of people who are followed with ActivityPub',
+  },
+  {
+    table: 'identity_providers',
+    column: 'client_secret_sealed',
+    purpose: PROVIDER_PURPOSE,
+    what: 'secrets of identity providers',
   },
   { table: 'share_links', column: 'token_sealed', purpose: LINK_PURPOSE, what: 'addresses of links' },
 ];

@@ -29,7 +29,7 @@ async function checkManagedHere(db: Database, userRef: number): Promise<void> {
     .selectFrom('users')
     .select('ref')
     .where('ref', '=', userRef)
-    .where('provider', '=', 'password')
+    .where('provider', '<>', 'ldap')
     .executeTakeFirst();
   if (account === undefined) throw managedByDirectory();
 }
@@ -45,7 +45,7 @@ async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise
       .updateTable('users')
       .set({ password_hash: hash, updated_at: sql`now()` })
       .where('ref', '=', change.userRef)
-      .where('provider', '=', 'password')
+      .where('provider', '<>', 'ldap')
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw managedByDirectory();
     await endSessionsOf(tx, change.userRef, change.keptSession);

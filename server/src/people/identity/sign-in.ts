@@ -9,6 +9,7 @@ import { recordEvent } from '../audit/record.ts';
 import { forgetFailures, isLocked, recordFailure } from './lock-out.ts';
 import { openSession } from './open-session.ts';
 import { accountOf } from './provided-account.ts';
+import { findEnabledProvider, startPath } from './provider-registry.ts';
 import { endSession } from './sessions.ts';
 import { acceptSecondFactor } from './two-factor-code.ts';
 
@@ -47,10 +48,7 @@ interface Verified extends Account {
 /** Returns the account of these credentials by the built-in passwords. */
 async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Verified | null> {
   const { db, passwords } = deps;
-  const account = await findAccount(
-    db,
-    sql`u.username_key = ${foldName(username)} and u.provider = 'password'`,
-  );
+  const account = await findAccount(db, sql`u.username_key = ${foldName(username)} and u.provider <> 'ldap'`);
   const stored = account?.password_hash ?? null;
   const { matches, outdated } = await passwords.verify(account?.hashed_as ?? username, password, stored);
   return account === undefined || !matches ? null : { ...account, outdated };
@@ -73,6 +71,8 @@ async function renewHash({ db, passwords }: Deps, account: Account, password: st
  */
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Verified | null> {
   const { db, passwords, providers, log } = deps;
+  const redirecting = await findEnabledProvider(deps, name);
+  if (redirecting !== null) throw refuse('identity-provider-redirects', { start: startPath(redirecting) });
   const provider = providers.get(name);
   if (provider === 'not implemented') throw refuse('identity-provider-not-implemented');
   const asked = provider?.verify(attempt.username, attempt.password).catch((error: unknown) => {

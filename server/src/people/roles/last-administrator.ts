@@ -7,7 +7,7 @@ import { takeLock } from '../../platform/database/take-lock.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 
 /** Returns whether an active account holds `system.admin` permanently. */
-async function hasAdministrator(tx: Tx): Promise<boolean> {
+export async function hasAdministrator(tx: Tx): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select exists (select from users u where ${administers}) as found`.execute(tx);
   return rows[0]?.found === true;

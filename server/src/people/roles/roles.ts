@@ -60,7 +60,7 @@ export const setRole = handle(setUserRole, async ({ db }, { caller: asked, param
     checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
     await tx
       .updateTable('users')
-      .set({ role_id: role.id, updated_at: sql`now()` })
+      .set({ role_id: role.id, role_provider: null, updated_at: sql`now()` })
       .where('ref', '=', ref)
       .execute();
     await recordEvent(tx, caller, {

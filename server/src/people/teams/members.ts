@@ -50,7 +50,16 @@ export const add = handle(addTeamMember, async ({ db }, { caller, params }) => {
       .onConflict((conflict) => conflict.doNothing())
       .returning('created_at')
       .executeTakeFirst();
-    if (inserted === undefined) return;
+    if (inserted === undefined) {
+      // SSO-31: a membership that a person gives is theirs to end, even if a provider gave it first.
+      await tx
+        .updateTable('team_members')
+        .set({ provider: null })
+        .where('team_id', '=', params.id)
+        .where('user_ref', '=', params.user_ref)
+        .execute();
+      return;
+    }
     await refreshTeamAudience(tx, params.id);
     await recordEvent(tx, caller, {
       event: 'team.member.added',

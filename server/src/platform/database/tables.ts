@@ -753,6 +753,15 @@ interface GuestCommentsTable {
   deleted_by_user_ref: number | null;
 }
 
+interface IdentityProvidersTable {
+  name: string;
+  kind: 'oidc' | 'saml';
+  settings: Json;
+  client_secret_sealed: Buffer | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
 interface JobProgressTable {
   job_id: number;
   part: number;
@@ -1146,6 +1155,20 @@ interface SignInFailuresTable {
   locked_until: string | null;
 }
 
+interface SignInFlowsTable {
+  id: Generated<string>;
+  browser_hash: Buffer;
+  provider: string;
+  purpose: 'sign_in' | 'link' | 'confirm' | 'second_factor';
+  user_ref: number | null;
+  session_id: string | null;
+  return_to: string | null;
+  identity: NullableJson;
+  created_at: Generated<string>;
+  expires_at: string;
+  used_at: string | null;
+}
+
 interface SimilarFilesTable {
   id: Generated<string>;
   first_hash: string;
@@ -1212,6 +1235,7 @@ interface TeamMembersTable {
   team_id: string;
   user_ref: number;
   created_at: Generated<string>;
+  provider: string | null;
 }
 
 interface TeamParentsTable {
@@ -1303,6 +1327,19 @@ interface UserFollowsTable {
   created_at: Generated<string>;
 }
 
+interface UserIdentitiesTable {
+  id: Generated<string>;
+  user_ref: number;
+  kind: 'oidc' | 'saml';
+  issuer: string;
+  subject: string;
+  provider: string;
+  username: string | null;
+  email: string | null;
+  created_at: Generated<string>;
+  last_used_at: string | null;
+}
+
 interface UsersTable {
   ref: GeneratedAlways<number>;
   username: string;
@@ -1325,6 +1362,7 @@ interface UsersTable {
   username_key: string | null;
   hashed_as: string | null;
   email_key: string | null;
+  role_provider: string | null;
 }
 
 interface WhiteboardsTable {
@@ -1417,6 +1455,7 @@ export interface Tables {
   file_metadata: FileMetadataTable;
   files: FilesTable;
   guest_comments: GuestCommentsTable;
+  identity_providers: IdentityProvidersTable;
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   last_writes: LastWritesTable;
@@ -1458,6 +1497,7 @@ export interface Tables {
   share_links: ShareLinksTable;
   shown_members: ShownMembersTable;
   sign_in_failures: SignInFailuresTable;
+  sign_in_flows: SignInFlowsTable;
   similar_files: SimilarFilesTable;
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
@@ -1476,6 +1516,7 @@ export interface Tables {
   user_capability_revokes: UserCapabilityRevokesTable;
   user_documents: UserDocumentsTable;
   user_follows: UserFollowsTable;
+  user_identities: UserIdentitiesTable;
   users: UsersTable;
   whiteboards: WhiteboardsTable;
   workflow_states: WorkflowStatesTable;

@@ -1,0 +1,386 @@
+import { type Static, Type } from 'typebox';
+import { SessionUser } from './identity.ts';
+import { noContent, operation } from './operation.ts';
+import { closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
+
+/** SSO-1: the name of a provider, which is part of addresses. */
+export const ProviderName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' });
+export const ProviderKind = Type.Enum(['oidc']);
+export type ProviderKind = Static<typeof ProviderKind>;
+
+const Label = Type.String({
+  minLength: 1,
+  maxLength: 100,
+  pattern: '^(?=.*\\S)[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$',
+});
+const Text = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
+const Address = Type.String({ minLength: 1, maxLength: 1000, pattern: '^https?://[^\\s]+$' });
+const Domain = Type.String({ minLength: 1, maxLength: 253, pattern: '^[^\\s@]+$' });
+
+/** The names of the claims with these facts. */
+const Claims = closed({
+  username: Type.Optional(Text),
+  fullname: Type.Optional(Text),
+  email: Type.Optional(Text),
+  picture: Type.Optional(Text),
+  groups: Type.Optional(Text),
+});
+export type Claims = Static<typeof Claims>;
+
+/** The algorithms of ID tokens that are accepted without further configuration (SSO-22). */
+export const idTokenAlgorithms = ['RS256', 'PS256', 'ES256', 'EdDSA'] as const;
+const IdTokenAlgorithm = Type.Enum([
+  ...idTokenAlgorithms,
+  'RS384',
+  'RS512',
+  'PS384',
+  'PS512',
+  'ES384',
+  'ES512',
+]);
+
+const mostMappings = 500;
+const shared = {
+  label: Label,
+  enabled: Type.Boolean(),
+  /** Who gets an account at their first sign-in. */
+  creation: Type.Enum(['first_sign_in', 'invited']),
+  allowed_domains: Type.Array(Domain, { maxItems: 100 }),
+  claims: Claims,
+  /** Codes of roles. */
+  default_role: Type.String({ minLength: 1, maxLength: 100 }),
+  role_mapping: Type.Array(closed({ group: Text, role: Type.String({ minLength: 1, maxLength: 100 }) }), {
+    maxItems: mostMappings,
+  }),
+  team_mapping: Type.Array(closed({ group: Text, team_id: Uuid }), { maxItems: mostMappings }),
+  trust_second_factor: Type.Boolean(),
+  clock_tolerance_seconds: Type.Integer({ minimum: 0, maximum: 300 }),
+};
+const oidc = {
+  issuer: Address,
+  client_id: Text,
+  client_secret: Type.String({ minLength: 1, maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]+$' }),
+  scopes: Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,200}$' }), { minItems: 1, maxItems: 50 }),
+  id_token_alg: IdTokenAlgorithm,
+};
+const optional = {
+  enabled: Type.Optional(nullable(shared.enabled)),
+  creation: Type.Optional(nullable(shared.creation)),
+  allowed_domains: Type.Optional(nullable(shared.allowed_domains)),
+  claims: Type.Optional(nullable(shared.claims)),
+  default_role: Type.Optional(nullable(shared.default_role)),
+  role_mapping: Type.Optional(nullable(shared.role_mapping)),
+  team_mapping: Type.Optional(nullable(shared.team_mapping)),
+  trust_second_factor: Type.Optional(nullable(shared.trust_second_factor)),
+  clock_tolerance_seconds: Type.Optional(nullable(shared.clock_tolerance_seconds)),
+  issuer: Type.Optional(nullable(oidc.issuer)),
+  client_id: Type.Optional(nullable(oidc.client_id)),
+  client_secret: Type.Optional(nullable(oidc.client_secret)),
+  scopes: Type.Optional(nullable(oidc.scopes)),
+  id_token_alg: Type.Optional(nullable(oidc.id_token_alg)),
+};
+
+export const ProviderCreate = closed({ name: ProviderName, kind: ProviderKind, label: Label, ...optional });
+export type ProviderCreate = Static<typeof ProviderCreate>;
+
+export const ProviderChange = closed({
+  label: Type.Optional(nullable(Label)),
+  ...optional,
+  clear_allowed_domains: Removal,
+  clear_claims: Removal,
+  clear_client_secret: Removal,
+  clear_clock_tolerance_seconds: Removal,
+  clear_default_role: Removal,
+  clear_id_token_alg: Removal,
+  clear_role_mapping: Removal,
+  clear_scopes: Removal,
+  clear_team_mapping: Removal,
+});
+export type ProviderChange = Static<typeof ProviderChange>;
+
+/** The settings of an OpenID Connect provider with every default filled in. */
+export const OidcSettings = closed({
+  ...shared,
+  issuer: oidc.issuer,
+  client_id: oidc.client_id,
+  scopes: oidc.scopes,
+  id_token_alg: Type.Optional(oidc.id_token_alg),
+});
+export type OidcSettings = Static<typeof OidcSettings>;
+
+/** Computed properties. */
+const answered = {
+  name: ProviderName,
+  /** Where the settings are: in the environment they are read-only. */
+  source: Type.Enum(['environment', 'library']),
+};
+
+/** A provider as administrators see it, without its secret. */
+export const Provider = closed({
+  ...answered,
+  kind: ProviderKind,
+  ...shared,
+  issuer: Type.String(),
+  client_id: oidc.client_id,
+  scopes: oidc.scopes,
+  id_token_alg: Type.Optional(oidc.id_token_alg),
+  has_client_secret: Type.Boolean(),
+  /** The address to register at the provider. */
+  redirect_uri: Type.String(),
+});
+export type Provider = Static<typeof Provider>;
+
+const name = closed({ name: ProviderName });
+
+/** A way to sign in besides the built-in passwords. */
+export const SignInProvider = closed({
+  name: Type.String(),
+  kind: Type.Enum(['ldap', 'oidc']),
+  label: Type.String(),
+  start_url: Type.Optional(Type.String()),
+});
+
+export const listSignInProviders = operation({
+  id: 'listSignInProviders',
+  method: 'GET',
+  path: '/auth/providers',
+  tag: 'Sign-in',
+  summary: 'List ways to sign in',
+  description:
+    'Lists the enabled identity providers besides the built-in passwords. Open `start_url` in the browser to sign in; a directory has none, and is named in `POST /auth/login`.',
+  door: 'open',
+  scope: 'none',
+  responses: {
+    200: Type.Array(SignInProvider),
+  },
+  errors: [],
+});
+
+const starting = {
+  method: 'GET',
+  tag: 'Sign-in',
+  door: 'open',
+  scope: 'none',
+  cookie: 'sign_in',
+  unlisted: true,
+  params: name,
+  query: closed({
+    return_to: Type.Optional(Type.String({ maxLength: 2000 })),
+  }),
+  responses: { 302: noContent },
+  errors: ['not-found'],
+} as const;
+
+export const startOidcSignIn = operation({
+  ...starting,
+  id: 'startOidcSignIn',
+  path: '/auth/oidc/{name}/start',
+  summary: 'Start signing in with OpenID Connect',
+  description:
+    'Redirects the browser to the provider. `return_to` is a path of this library to return to. If the provider does not respond, redirects to `/sign-in?error=unavailable`.',
+});
+
+/** What a provider may add to the redirection; unknown parameters are passed on to the check of the response. */
+const callbackQuery = closed({
+  code: Type.Optional(Type.String({ maxLength: 8000 })),
+  state: Type.Optional(Type.String({ maxLength: 500 })),
+  iss: Type.Optional(Type.String({ maxLength: 1000 })),
+  error: Type.Optional(Type.String({ maxLength: 500 })),
+});
+
+export const finishOidcSignIn = operation({
+  id: 'finishOidcSignIn',
+  method: 'GET',
+  path: '/auth/oidc/{name}/callback',
+  tag: 'Sign-in',
+  summary: 'Finish signing in with OpenID Connect',
+  description:
+    'The provider redirects the browser here. Redirects to the page where the sign-in started, with the session cookie; to `/sign-in?step=` if the password or a code is needed; or to `/sign-in?error=` with the kind of failure.',
+  door: 'open',
+  scope: 'none',
+  sessionCookie: 'set',
+  cookie: 'sign_in',
+  unlisted: true,
+  params: name,
+  query: callbackQuery,
+  responses: { 302: noContent },
+  errors: ['account-not-active', 'impersonation-ended', 'not-found', 'sign-in-required'],
+});
+
+export const continueSignIn = operation({
+  id: 'continueSignIn',
+  method: 'POST',
+  path: '/auth/continue',
+  tag: 'Sign-in',
+  summary: 'Complete a sign-in with a provider',
+  description:
+    'Completes a sign-in that was redirected to `/sign-in?step=link`, with the password of the existing account, or to `/sign-in?step=second_factor`, with a code. The browser has 10 minutes. Failures count towards the lock of the name.',
+  door: 'open',
+  scope: 'none',
+  sessionCookie: 'set',
+  budget: 'signIn',
+  body: closed({
+    password: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
+    totp_code: Type.Optional(nullable(Type.String({ maxLength: 20 }))),
+  }),
+  example: { password: 'correct horse battery' },
+  worksWhenFull: true,
+  responses: { 200: SessionUser },
+  errors: [
+    'account-not-active',
+    'impersonation-ended',
+    'sign-in-expired',
+    'sign-in-required',
+    'two-factor-code-invalid',
+    'two-factor-required',
+    'wrong-credentials',
+  ],
+});
+
+export const listProviders = operation({
+  id: 'listProviders',
+  method: 'GET',
+  path: '/admin/providers',
+  tag: 'System',
+  summary: 'List identity providers',
+  description: 'Lists the providers that sign people in by redirect, without their secrets.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  query: closed(pageQuery),
+  responses: { 200: page(Provider) },
+  errors: [],
+});
+
+export const getProvider = operation({
+  id: 'getProvider',
+  method: 'GET',
+  path: '/admin/providers/{name}',
+  tag: 'System',
+  summary: 'Get an identity provider',
+  description: 'Returns the settings of a provider without its secret.',
+  door: { holds: 'system.config.read' },
+  scope: 'read',
+  params: name,
+  responses: { 200: Provider },
+  errors: ['not-found'],
+});
+
+const writing = [
+  'capability-not-held',
+  'provider-address-private',
+  'role-not-found',
+  'team-not-found',
+] as const;
+
+export const createProvider = operation({
+  id: 'createProvider',
+  method: 'POST',
+  path: '/admin/providers',
+  tag: 'System',
+  summary: 'Add an identity provider',
+  description:
+    'Stores a provider. Its secret is encrypted and never returned. Returns 403 if it would give a role or a team that the caller may not give, and 400 for addresses in private networks.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  body: ProviderCreate,
+  example: {
+    name: 'studio',
+    kind: 'oidc',
+    label: 'Studio account',
+    issuer: 'https://login.example',
+    client_id: 'vitrine',
+    client_secret: 'made by the provider',
+  },
+  responses: { 201: Provider },
+  errors: [...writing, 'provider-name-taken'],
+});
+
+export const updateProvider = operation({
+  id: 'updateProvider',
+  method: 'PATCH',
+  path: '/admin/providers/{name}',
+  tag: 'System',
+  summary: 'Change an identity provider',
+  description:
+    'Lists and objects are replaced as a whole. Name and kind never change. Returns 409 for a provider of the environment.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: name,
+  body: ProviderChange,
+  responses: { 200: Provider },
+  errors: [...writing, 'exclusive-properties', 'not-found', 'provider-in-environment'],
+});
+
+export const deleteProvider = operation({
+  id: 'deleteProvider',
+  method: 'DELETE',
+  path: '/admin/providers/{name}',
+  tag: 'System',
+  summary: 'Remove an identity provider',
+  description:
+    'Nobody can sign in with it any more. Accounts, and the identities linked to them, remain. Returns 409 for a provider of the environment.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  whileImpersonating: 'refused',
+  params: name,
+  responses: { 204: noContent },
+  errors: ['not-found', 'provider-in-environment'],
+});
+
+const Identity = closed({
+  id: Uuid,
+  /** The name of the provider. */
+  provider: Type.String(),
+  label: Type.String(),
+  username: Type.Optional(Type.String()),
+  email: Type.Optional(Type.String()),
+  created_at: Timestamp,
+  last_used_at: nullable(Timestamp),
+});
+
+export const listIdentities = operation({
+  id: 'listIdentities',
+  method: 'GET',
+  path: '/account/identities',
+  tag: 'Account',
+  summary: 'List linked identities',
+  description: 'Lists the identities at providers with which the caller can sign in.',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: closed({ items: Type.Array(Identity) }) },
+  errors: [],
+});
+
+export const linkIdentity = operation({
+  id: 'linkIdentity',
+  method: 'POST',
+  path: '/account/identities',
+  tag: 'Account',
+  summary: 'Link an identity',
+  description:
+    'Returns the address of the provider. Signing in there links the identity to this account and redirects to the settings.',
+  door: 'signedIn',
+  scope: 'session',
+  whileImpersonating: 'refused',
+  cookie: 'sign_in',
+  body: closed({ provider: ProviderName }),
+  responses: { 200: closed({ url: Type.String() }) },
+  errors: ['not-found', 'provider-unavailable'],
+});
+
+export const unlinkIdentity = operation({
+  id: 'unlinkIdentity',
+  method: 'DELETE',
+  path: '/account/identities/{id}',
+  tag: 'Account',
+  summary: 'Unlink an identity',
+  description: 'Returns 409 for the last way to sign in. Sessions continue.',
+  door: 'signedIn',
+  scope: 'session',
+  whileImpersonating: 'refused',
+  params: closed({ id: Uuid }),
+  responses: { 204: noContent },
+  errors: ['last-way-to-sign-in', 'not-found'],
+});

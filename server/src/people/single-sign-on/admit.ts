@@ -1,0 +1,133 @@
+import { foldName } from '@vitrine/contract/names';
+import { type RawBuilder, sql } from 'kysely';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
+import { recordEvent } from '../audit/record.ts';
+import { keyOfEmail } from '../identity/email-keys.ts';
+import type { RedirectProvider } from '../identity/provider-registry.ts';
+import { SignInFailure } from './failure.ts';
+import { applyMapping, mappedRole } from './mapping.ts';
+import { isOfAllowedDomain, type Person } from './person.ts';
+
+/** The account of a person, or that an existing account must confirm with its password first. */
+export type Admission = { kind: 'account'; ref: number } | { kind: 'confirm' };
+
+/** Accounts `users u` whose name or e-mail a person has, in any spelling (SSO-15). */
+export function claimedAccounts({ username, email }: Person): RawBuilder<boolean> {
+  const name = username === null ? null : foldName(username);
+  return sql`(u.username_key = ${name} or u.email_key = ${keyOfEmail(email)})`;
+}
+
+async function findAccount(tx: Tx, { kind, issuer, subject }: Person) {
+  return tx
+    .selectFrom('user_identities as i')
+    .innerJoin('users as u', 'u.ref', 'i.user_ref')
+    .select(['u.ref', 'u.status'])
+    .where('i.kind', '=', kind)
+    .where('i.issuer', '=', issuer)
+    .where('i.subject', '=', subject)
+    .executeTakeFirst();
+}
+
+/** Links an identity to an account; false if it belongs to an account already. */
+export async function linkPerson(
+  tx: Tx,
+  provider: RedirectProvider,
+  person: Person,
+  userRef: number,
+): Promise<boolean> {
+  const { kind, issuer, subject, username, email } = person;
+  const linked = await tx
+    .insertInto('user_identities')
+    .values({ user_ref: userRef, kind, issuer, subject, provider: provider.name, username, email })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('id')
+    .executeTakeFirst();
+  if (linked === undefined) return false;
+  await recordEvent(tx, null, {
+    event: 'user.identity.linked',
+    actorUserRef: userRef,
+    subjectUserRef: userRef,
+    metadata: { provider: provider.name },
+  });
+  return true;
+}
+
+/** SSO-13: full name and e-mail follow the provider, unless the e-mail belongs to another account. */
+export async function follow(
+  tx: Tx,
+  provider: RedirectProvider,
+  person: Person,
+  userRef: number,
+): Promise<void> {
+  const { kind, issuer, subject, username, email, fullname } = person;
+  await tx
+    .updateTable('user_identities')
+    .set({ provider: provider.name, username, email, last_used_at: sql`now()` })
+    .where('kind', '=', kind)
+    .where('issuer', '=', issuer)
+    .where('subject', '=', subject)
+    .execute();
+  const key = keyOfEmail(email);
+  await sql`update users u set fullname = coalesce(${fullname}, u.fullname), updated_at = now(),
+      email = case when x.free then ${email} else u.email end,
+      email_key = case when x.free then ${key} else u.email_key end
+    from (select ${email}::text is not null and not exists (
+      select from users o where o.email_key = ${key} and o.ref <> ${userRef}) as free) x
+    where u.ref = ${userRef} and (u.fullname is distinct from coalesce(${fullname}, u.fullname)
+      or (x.free and u.email is distinct from ${email}))`.execute(tx);
+  await applyMapping(tx, provider, userRef, person.groups);
+}
+
+/** Creates the account of a person at their first sign-in; null if the name was taken meanwhile. */
+async function createAccount(tx: Tx, provider: RedirectProvider, person: Person): Promise<number | null> {
+  const { username, email, fullname, issuer, subject } = person;
+  if (username === null)
+    throw new SignInFailure('invalid', 'the person has no name that an account may have');
+  const { rows } = await sql<{ ref: number }>`
+    insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, role_id, role_provider)
+    select ${username}, ${foldName(username)}, ${provider.name}, ${JSON.stringify([issuer, subject])}, ${fullname},
+      ${email}, ${keyOfEmail(email)}, id, ${provider.name}
+    from roles where code = any(${[mappedRole(provider, person.groups), provider.settings.default_role, 'member']}::text[])
+    order by array_position(${[mappedRole(provider, person.groups), provider.settings.default_role, 'member']}::text[], code)
+    limit 1
+    on conflict do nothing returning ref`.execute(tx);
+  const made = rows[0]?.ref;
+  if (made === undefined) return null;
+  await recordEvent(tx, null, {
+    event: 'user.created',
+    subjectUserRef: made,
+    metadata: { username, provider: provider.name },
+  });
+  return made;
+}
+
+/**
+ * Returns the account of a person whom the provider has authenticated, created if the provider may create it (SSO-11).
+ * No account is taken over by name or e-mail (SSO-15). Throws SignInFailure, and then writes nothing.
+ */
+export async function admit(db: Database, provider: RedirectProvider, person: Person): Promise<Admission> {
+  if (!isOfAllowedDomain(person, provider.settings.allowed_domains))
+    throw new SignInFailure('domain', 'the e-mail is not verified, or of a domain that is not allowed');
+  if (Buffer.byteLength(person.issuer) > 1000 || Buffer.byteLength(person.subject) > 1000)
+    throw new SignInFailure('invalid', 'the identity of the person is too long');
+  return db.transaction().execute(async (tx): Promise<Admission> => {
+    // Also lets concurrent first sign-ins of one person create one account.
+    await takeLock(tx, 'administrators');
+    const known = await findAccount(tx, person);
+    if (known !== undefined) {
+      if (known.status !== 'active') throw new SignInFailure('inactive', `the account is ${known.status}`);
+      await follow(tx, provider, person, known.ref);
+      return { kind: 'account', ref: known.ref };
+    }
+    const { rows } = await sql`select from users u where ${claimedAccounts(person)} limit 1`.execute(tx);
+    if (rows.length > 0) return { kind: 'confirm' };
+    if (provider.settings.creation !== 'first_sign_in')
+      throw new SignInFailure('not_invited', 'the person has no account and no invitation');
+    const ref = await createAccount(tx, provider, person);
+    if (ref === null) return { kind: 'confirm' };
+    await linkPerson(tx, provider, person, ref);
+    await follow(tx, provider, person, ref);
+    return { kind: 'account', ref };
+  });
+}

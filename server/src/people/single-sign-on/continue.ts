@@ -1,0 +1,94 @@
+import { continueSignIn } from '@vitrine/contract/providers';
+import { sql } from 'kysely';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+import { forgetFailures, isLocked, recordFailure } from '../identity/lock-out.ts';
+import { findEnabledProvider, type RedirectProvider } from '../identity/provider-registry.ts';
+import { acceptSecondFactor } from '../identity/two-factor-code.ts';
+import { claimedAccounts, follow, linkPerson } from './admit.ts';
+import { completeSignIn } from './finish.ts';
+import { findPending, type PendingSignIn, usePending } from './flows.ts';
+
+interface Account {
+  ref: number;
+  username: string;
+  password_hash: string | null;
+  hashed_as: string;
+  two_factor: boolean;
+}
+
+/** Each costs a hash. */
+const MOST_CANDIDATES = 3;
+
+async function accountsOf(db: Database, condition: ReturnType<typeof sql<boolean>>): Promise<Account[]> {
+  const { rows } = await sql<Account>`
+    select u.ref, u.username, u.password_hash, coalesce(u.hashed_as, u.username) as hashed_as,
+      f.confirmed_at is not null as two_factor
+    from users u left join two_factor f on f.user_ref = u.ref
+    where u.status = 'active' and ${condition} order by u.ref limit ${MOST_CANDIDATES}`.execute(db);
+  return rows;
+}
+
+/** Returns the account whose password this is, among those with the name or e-mail of the person (SSO-15). */
+async function confirmed(
+  deps: Deps,
+  { person }: PendingSignIn,
+  password: string,
+  http: HttpFacts,
+): Promise<Account> {
+  const { db, passwords } = deps;
+  if (person === null) throw refuse('sign-in-expired');
+  const accounts = await accountsOf(db, sql`(${claimedAccounts(person)} and u.provider <> 'ldap')`);
+  for (const account of accounts) {
+    const { matches } = await passwords.verify(account.hashed_as, password, account.password_hash);
+    if (matches && !(await isLocked(db, account.username))) return account;
+  }
+  for (const { username } of accounts) await recordFailure(db, username, http.address);
+  throw refuse('wrong-credentials');
+}
+
+async function waiting({ db }: Deps, { userRef }: PendingSignIn): Promise<Account> {
+  const [account] = await accountsOf(db, sql`u.ref = ${userRef}`);
+  if (account === undefined) throw refuse('sign-in-expired');
+  if (await isLocked(db, account.username)) throw refuse('wrong-credentials');
+  return account;
+}
+
+async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
+  if (!account.two_factor) return;
+  if (code === '') throw refuse('two-factor-required');
+  if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
+  await recordFailure(deps.db, account.username, http.address);
+  throw refuse('two-factor-code-invalid');
+}
+
+/** Uses the pending sign-in up, and links the identity if the password has confirmed it. */
+async function use({ db }: Deps, provider: RedirectProvider, pending: PendingSignIn, userRef: number) {
+  await db.transaction().execute(async (tx) => {
+    await takeLock(tx, 'administrators');
+    const { person, purpose } = pending;
+    if (!(await usePending(tx, pending.id))) throw refuse('sign-in-expired');
+    if (purpose !== 'confirm' || person === null) return;
+    if (!(await linkPerson(tx, provider, person, userRef))) throw refuse('sign-in-expired');
+    await follow(tx, provider, person, userRef);
+  });
+}
+
+export const goOn = handle(continueSignIn, async (deps, { body, caller, http }) => {
+  const pending = await findPending(deps.db, http);
+  const provider = pending === null ? null : await findEnabledProvider(deps, pending.provider);
+  if (pending === null || provider === null) throw refuse('sign-in-expired');
+  const account =
+    pending.purpose === 'confirm'
+      ? await confirmed(deps, pending, body.password ?? '', http)
+      : await waiting(deps, pending);
+  await checkSecondFactor(deps, account, body.totp_code?.trim() ?? '', http);
+  await use(deps, provider, pending, account.ref);
+  await forgetFailures(deps.db, account.username);
+  const signedIn = { userRef: account.ref, provider: provider.name, secondFactor: account.two_factor };
+  const opened = await completeSignIn(deps, signedIn, caller, http);
+  return { status: 200, body: opened.body, cookie: opened.cookie };
+});

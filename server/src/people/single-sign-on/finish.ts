@@ -1,0 +1,127 @@
+import { finishOidcSignIn } from '@vitrine/contract/providers';
+import { sql } from 'kysely';
+import type { Caller } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { recordEvent } from '../audit/record.ts';
+import { openSession } from '../identity/open-session.ts';
+import { findEnabledProvider, type RedirectProvider } from '../identity/provider-registry.ts';
+import { endSession } from '../identity/sessions.ts';
+import { admit, linkPerson } from './admit.ts';
+import { SignInFailure } from './failure.ts';
+import { beginFlow, flowCookie, type TakenFlow, takeFlow } from './flows.ts';
+import { personOfResponse, redirectUri } from './oidc.ts';
+import type { Person } from './person.ts';
+import { ownAddress, signInPage } from './start.ts';
+
+/** The page of linked identities. */
+export const IDENTITIES_PAGE = '/settings/security';
+
+/** Opens the session of an account that has signed in, ends the browser's previous one, and records it. */
+export async function completeSignIn(
+  deps: Deps,
+  { userRef, provider, secondFactor }: { userRef: number; provider: string; secondFactor: boolean },
+  caller: Caller,
+  http: HttpFacts,
+) {
+  if (caller.kind === 'user' && caller.sessionId !== null) await endSession(deps.db, caller.sessionId);
+  const opened = await openSession(deps, userRef, http);
+  await deps.db.transaction().execute((tx) =>
+    recordEvent(tx, opened.caller, {
+      event: 'auth.signed_in',
+      subjectUserRef: userRef,
+      metadata: {
+        provider,
+        two_factor: secondFactor,
+        address: http.address,
+        user_agent: http.userAgent,
+      },
+    }),
+  );
+  return opened;
+}
+
+/** Links the identity to the account that asked for it, if its session still exists (SSO-16). */
+async function link(deps: Deps, provider: RedirectProvider, person: Person, flow: TakenFlow): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{
+      ref: number;
+    }>`select u.ref from sessions s join users u on u.ref = s.user_ref
+      where s.id = ${flow.sessionId} and s.expires_at > now() and u.ref = ${flow.userRef} and u.status = 'active'
+      for share of u`.execute(tx);
+    const account = rows[0];
+    if (account === undefined) throw new SignInFailure('expired', 'the session that began to link is over');
+    if (!(await linkPerson(tx, provider, person, account.ref)))
+      throw new SignInFailure('invalid', 'the identity belongs to an account already');
+  });
+}
+
+/** Whether the account has to show its second factor here (SSO-17). */
+async function needsSecondFactor(
+  { db }: Deps,
+  provider: RedirectProvider,
+  userRef: number,
+): Promise<boolean> {
+  if (provider.settings.trust_second_factor) return false;
+  const confirmed = await db
+    .selectFrom('two_factor')
+    .select('user_ref')
+    .where('user_ref', '=', userRef)
+    .where('confirmed_at', 'is not', null)
+    .executeTakeFirst();
+  return confirmed !== undefined;
+}
+
+async function recordFailure(deps: Deps, provider: string, failure: SignInFailure, http: HttpFacts) {
+  const { fault, message } = failure;
+  deps.log.warn({ provider, fault, reason: message }, 'a sign-in with a provider failed');
+  await deps.db.transaction().execute((tx) =>
+    recordEvent(tx, null, {
+      event: 'auth.provider.failed',
+      metadata: { provider, error: fault, reason: message, address: http.address },
+    }),
+  );
+}
+
+export const finishSignIn = handle(finishOidcSignIn, async (deps, { params, query, caller, http }) => {
+  const { db } = deps;
+  const provider = await findEnabledProvider(deps, params.name);
+  if (provider === null) throw notFound();
+  const name = provider.name;
+  const state = query.state ?? '';
+  let next: string | null = null;
+  let page: string | null = null;
+  try {
+    const flow = await takeFlow(db, http, { provider: name, state });
+    next = flow.returnTo;
+    if (flow.purpose === 'link') page = IDENTITIES_PAGE;
+    const redirect = redirectUri(await ownAddress(deps, http), name);
+    const person = await personOfResponse(deps, provider, flow.binding, { redirect, search: http.search });
+    if (flow.purpose === 'link') {
+      await link(deps, provider, person, flow);
+      return { status: 302, headers: { location: `${IDENTITIES_PAGE}?linked=${name}` } };
+    }
+    const admission = await admit(db, provider, person);
+    const { secret } = flow;
+    if (admission.kind === 'confirm') {
+      await beginFlow(db, { secret, provider: name, purpose: 'confirm', person });
+      const location = signInPage({ step: 'link' }, next);
+      return { status: 302, headers: { location }, scopedCookie: flowCookie(secret) };
+    }
+    if (await needsSecondFactor(deps, provider, admission.ref)) {
+      await beginFlow(db, { secret, provider: name, purpose: 'second_factor', userRef: admission.ref });
+      const location = signInPage({ step: 'second_factor' }, next);
+      return { status: 302, headers: { location }, scopedCookie: flowCookie(secret) };
+    }
+    const signedIn = { userRef: admission.ref, provider: name, secondFactor: false };
+    const { cookie } = await completeSignIn(deps, signedIn, caller, http);
+    return { status: 302, headers: { location: next ?? '/' }, cookie };
+  } catch (error) {
+    if (!(error instanceof SignInFailure)) throw error;
+    await recordFailure(deps, name, error, http);
+    const location =
+      page === null ? signInPage({ error: error.fault }, next) : `${page}?error=${error.fault}`;
+    return { status: 302, headers: { location } };
+  }
+});

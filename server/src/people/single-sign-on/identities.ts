@@ -1,0 +1,72 @@
+import { linkIdentity, listIdentities, unlinkIdentity } from '@vitrine/contract/providers';
+import { sql } from 'kysely';
+import { handle } from '../../core/handle.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { recordEvent } from '../audit/record.ts';
+import { findEnabledProvider, readProviders } from '../identity/provider-registry.ts';
+import { SignInFailure } from './failure.ts';
+import { redirectTo } from './start.ts';
+
+export const identities = handle(listIdentities, async (deps, { caller }) => {
+  const rows = await deps.db
+    .selectFrom('user_identities')
+    .select(['id', 'provider', 'username', 'email', 'created_at', 'last_used_at'])
+    .where('user_ref', '=', caller.ref)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  const labels = new Map((await readProviders(deps)).map(({ name, settings }) => [name, settings.label]));
+  const items = rows.map(({ username, email, ...row }) => ({
+    ...row,
+    label: labels.get(row.provider) ?? row.provider,
+    ...(username === null ? {} : { username }),
+    ...(email === null ? {} : { email }),
+  }));
+  return { status: 200, body: { items } };
+});
+
+/** SSO-16: the flow ends with the identity linked to the account of this session. */
+export const link = handle(linkIdentity, async (deps, { caller, body, http }) => {
+  const provider = await findEnabledProvider(deps, body.provider);
+  if (provider === null || caller.sessionId === null) throw notFound();
+  const begun = { purpose: 'link', userRef: caller.ref, sessionId: caller.sessionId } as const;
+  try {
+    const { url, cookie } = await redirectTo(deps, provider, http, begun);
+    return { status: 200, body: { url }, scopedCookie: cookie };
+  } catch (error) {
+    if (!(error instanceof SignInFailure)) throw error;
+    deps.log.error({ provider: provider.name, reason: error.message }, 'an identity cannot be linked');
+    throw refuse('provider-unavailable');
+  }
+});
+
+/** SSO-18: an account keeps a password, a directory or another identity. */
+export const unlink = handle(unlinkIdentity, async ({ db }, { caller, params }) => {
+  await db.transaction().execute(async (tx) => {
+    // Locks the account, so that two requests do not remove the last two ways at once.
+    const account = await tx
+      .selectFrom('users')
+      .select(['password_hash', 'provider'])
+      .where('ref', '=', caller.ref)
+      .forNoKeyUpdate()
+      .executeTakeFirstOrThrow();
+    const removed = await tx
+      .deleteFrom('user_identities')
+      .where('id', '=', params.id)
+      .where('user_ref', '=', caller.ref)
+      .returning('provider')
+      .executeTakeFirst();
+    if (removed === undefined) throw notFound();
+    const { rows } = await sql`select from user_identities where user_ref = ${caller.ref} limit 1`.execute(
+      tx,
+    );
+    const remains = account.password_hash !== null || account.provider === 'ldap' || rows.length > 0;
+    if (!remains) throw refuse('last-way-to-sign-in');
+    await recordEvent(tx, caller, {
+      event: 'user.identity.unlinked',
+      subjectUserRef: caller.ref,
+      metadata: { provider: removed.provider },
+    });
+  });
+  return { status: 204 };
+});

@@ -1,0 +1,72 @@
+import { listSignInProviders, startOidcSignIn } from '@vitrine/contract/providers';
+import type { Deps } from '../../core/deps.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { readSite } from '../../core/settings.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import {
+  findEnabledProvider,
+  type RedirectProvider,
+  readProviders,
+  startPath,
+} from '../identity/provider-registry.ts';
+import { SignInFailure } from './failure.ts';
+import { beginFlow, browserSecret, flowCookie, type NewFlow } from './flows.ts';
+import { authorizationUrl, redirectUri } from './oidc.ts';
+import { returnPath } from './return-path.ts';
+
+/** SSO-2: the enabled providers, and a directory that is open. */
+export const listWays = handle(listSignInProviders, async (deps) => {
+  const directory = deps.providers.get('ldap');
+  const ldap =
+    directory === undefined || directory === 'not implemented'
+      ? []
+      : [{ name: 'ldap', kind: 'ldap' as const, label: 'Directory' }];
+  const redirecting = (await readProviders(deps))
+    .filter(({ settings }) => settings.enabled)
+    .map((provider) => ({
+      name: provider.name,
+      kind: provider.kind,
+      label: provider.settings.label,
+      start_url: startPath(provider),
+    }));
+  return { status: 200, body: [...ldap, ...redirecting] };
+});
+
+/** Returns the address of this library that providers redirect to: the public one, else the one that was addressed. */
+export async function ownAddress(deps: Pick<Deps, 'db' | 'config'>, http: HttpFacts): Promise<string> {
+  return (await readSite(deps)).base_url ?? http.ownOrigin;
+}
+
+/** Begins a flow, and returns the provider's address and the cookie. Throws SignInFailure. */
+export async function redirectTo(
+  deps: Deps,
+  provider: RedirectProvider,
+  http: HttpFacts,
+  flow: Pick<NewFlow, 'purpose' | 'userRef' | 'sessionId' | 'returnTo'>,
+) {
+  const secret = browserSecret(http);
+  const binding = await beginFlow(deps.db, { ...flow, secret, provider: provider.name });
+  const redirect = redirectUri(await ownAddress(deps, http), provider.name);
+  const url = await authorizationUrl(deps, provider, binding, redirect);
+  return { url, cookie: flowCookie(secret) };
+}
+
+/** Returns the path of the sign-in page; `next` is where the sign-in was to lead. */
+export function signInPage(query: Record<string, string>, next: string | null): string {
+  const parameters = new URLSearchParams({ ...query, ...(next === null ? {} : { next }) });
+  return `/sign-in?${parameters}`;
+}
+
+export const startSignIn = handle(startOidcSignIn, async (deps, { params, query, http }) => {
+  const provider = await findEnabledProvider(deps, params.name);
+  if (provider === null) throw notFound();
+  const returnTo = returnPath(query.return_to);
+  try {
+    const { url, cookie } = await redirectTo(deps, provider, http, { purpose: 'sign_in', returnTo });
+    return { status: 302, headers: { location: url }, scopedCookie: cookie };
+  } catch (error) {
+    if (!(error instanceof SignInFailure)) throw error;
+    deps.log.error({ provider: provider.name, reason: error.message }, 'a sign-in cannot start');
+    return { status: 302, headers: { location: signInPage({ error: error.fault }, returnTo) } };
+  }
+});

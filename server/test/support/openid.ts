@@ -1,0 +1,197 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import Provider from 'oidc-provider';
+import type { Library } from './library.ts';
+import { listen } from './listen.ts';
+
+/** The claims of a person at a provider; `sub` is their permanent id. */
+export interface ProvidedPerson {
+  sub: string;
+  [claim: string]: unknown;
+}
+
+export const client = { id: 'vitrine', secret: 'the secret of the client' };
+
+/** A real provider of OpenID Connect, at which the current person is signed in without a form. */
+export interface OpenIdProvider {
+  issuer: string;
+  /** Who signs in next; null: they cancel. */
+  person: ProvidedPerson | null;
+  close(): Promise<void>;
+}
+
+const close = (server: Server) =>
+  new Promise<void>((resolve) => {
+    server.closeAllConnections();
+    server.close(() => resolve());
+  });
+
+/** Opens a provider for a client of this library. */
+export async function openProvider(library: Pick<Library, 'address'>, name: string): Promise<OpenIdProvider> {
+  const people = new Map<string, ProvidedPerson>();
+  let handler: (request: IncomingMessage, response: ServerResponse) => void = () => {};
+  const server = createServer((request, response) => handler(request, response));
+  const issuer = `http://127.0.0.1:${await listen(server)}`;
+  const opened: OpenIdProvider = { issuer, person: null, close: () => close(server) };
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  const provider = new Provider(issuer, {
+    clients: [
+      {
+        client_id: client.id,
+        client_secret: client.secret,
+        redirect_uris: [`${library.address}/api/v1/auth/oidc/${name}/callback`],
+      },
+    ],
+    jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }] },
+    cookies: { keys: ['a key of the tests'] },
+    claims: {
+      openid: ['sub'],
+      profile: ['name', 'preferred_username', 'picture'],
+      email: ['email', 'email_verified'],
+      groups: ['groups'],
+    },
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    pkce: { required: () => true },
+    findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...people.get(sub), sub }) }),
+    loadExistingGrant: async ({ oidc }) => {
+      const grant = new provider.Grant({
+        clientId: client.id,
+        accountId: oidc.session?.accountId ?? '',
+      });
+      grant.addOIDCScope('openid profile email groups');
+      await grant.save();
+      return grant;
+    },
+  });
+  const callback = provider.callback();
+  handler = (request, response) => {
+    if (request.url?.startsWith('/interaction/') !== true) return void callback(request, response);
+    const { person } = opened;
+    if (person !== null) people.set(person.sub, person);
+    const result =
+      person === null
+        ? { error: 'access_denied', error_description: 'cancelled' }
+        : { login: { accountId: person.sub, remember: false } };
+    void provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+  };
+  return opened;
+}
+
+/** A provider whose responses the test decides, with real keys and signatures. */
+export interface ForgingProvider {
+  issuer: string;
+  /** The key whose public half the provider publishes. */
+  key: CryptoKey;
+  /** The parameters of the last authorization request, from `authorize`. */
+  nonce: string;
+  /** Returns the ID token of the next response. */
+  idToken: (usual: JWTPayload) => Promise<string>;
+  /** Answers every request instead of the provider; null: it works. */
+  instead: ((response: ServerResponse) => void) | null;
+  /** Replaces the published key. */
+  rotate(kid: string): Promise<void>;
+  sign(claims: JWTPayload, key?: CryptoKey, kid?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openForger(): Promise<ForgingProvider> {
+  let kid = 'one';
+  let pair = await generateKeyPair('RS256');
+  const sendJson = (response: ServerResponse, body: unknown) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+  const server = createServer(async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', issuer);
+    request.resume();
+    if (forger.instead !== null) return forger.instead(response);
+    if (pathname === '/.well-known/openid-configuration')
+      return sendJson(response, {
+        issuer,
+        authorization_endpoint: `${issuer}/authorize`,
+        token_endpoint: `${issuer}/token`,
+        jwks_uri: `${issuer}/keys`,
+        response_types_supported: ['code'],
+        subject_types_supported: ['public'],
+      });
+    if (pathname === '/keys')
+      return sendJson(response, { keys: [{ ...(await exportJWK(pair.publicKey)), kid, use: 'sig' }] });
+    if (pathname !== '/token') return response.writeHead(404).end();
+    const usual = {
+      iss: issuer,
+      aud: client.id,
+      sub: 'forged',
+      preferred_username: 'forged',
+      nonce: forger.nonce,
+      iat: Math.floor(Date.now() / 1000),
+      exp: Math.floor(Date.now() / 1000) + 300,
+    };
+    const id_token = await forger.idToken(usual);
+    sendJson(response, { access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token });
+  });
+  const issuer = `http://127.0.0.1:${await listen(server)}`;
+  const forger: ForgingProvider = {
+    issuer,
+    key: pair.privateKey,
+    nonce: '',
+    idToken: (usual) => forger.sign(usual),
+    instead: null,
+    async rotate(next) {
+      kid = next;
+      pair = await generateKeyPair('RS256');
+      forger.key = pair.privateKey;
+    },
+    sign: (claims, key = forger.key, named = kid) =>
+      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: named }).sign(key),
+    close: () => close(server),
+  };
+  return forger;
+}
+
+/** A browser with cookies that opens addresses of several sites. */
+export interface Browser {
+  /** Sends one request without following a redirect. */
+  open(url: string): Promise<{ status: number; location: string | null; text: string }>;
+  /** Follows redirects from here to a page of the library, and returns its path with the query. */
+  follow(url: string): Promise<string>;
+  cookie(url: string, name: string): string | undefined;
+  setCookie(url: string, name: string, value: string): void;
+}
+
+export function openBrowser({ address }: Pick<Library, 'address'>): Browser {
+  const jars = new Map<string, Map<string, string>>();
+  const jarOf = (url: string) => {
+    const { host } = new URL(url);
+    const jar = jars.get(host) ?? new Map<string, string>();
+    jars.set(host, jar);
+    return jar;
+  };
+  const browser: Browser = {
+    async open(url) {
+      const jar = jarOf(url);
+      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+      const response = await fetch(url, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+      for (const line of response.headers.getSetCookie()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
+        else jar.set(name, value);
+      }
+      const to = response.headers.get('location');
+      const location = to === null ? null : new URL(to, url).href;
+      return { status: response.status, location, text: await response.text() };
+    },
+    async follow(url) {
+      let at = url;
+      for (let step = 0; step < 10; step += 1) {
+        if (at.startsWith(`${address}/`) && !at.startsWith(`${address}/api/`))
+          return at.slice(address.length);
+        const { status, location, text } = await browser.open(at);
+        if (location === null) throw new Error(`${at} answers ${status}: ${text.slice(0, 300)}`);
+        at = location;
+      }
+      throw new Error(`${url} redirects too often`);
+    },
+    cookie: (url, name) => jarOf(url).get(name),
+    setCookie: (url, name, value) => jarOf(url).set(name, value),
+  };
+  return browser;
+}
