@@ -79,9 +79,9 @@ export const exportFcpxml = operation({
 /** ANNOTATION-14. */
 const sheet = {
   description:
-    'Returns a contact sheet: each file, or page of a document, with numbered pins, outlines and drawings, and the numbered texts below it. At most 500 annotations.',
+    'Returns a contact sheet: each file, or page of a document, with numbered pins, outlines and drawings, and the numbered texts below it. At most 500 annotations, each with 2,000 characters of its text.',
   responses: { 200: bytes('application/pdf') },
-  errors: ['not-found'],
+  errors: ['not-found', 'picture-decoding-stopped'],
 } as const;
 
 export const exportPostSheet = operation({

@@ -1,13 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { type FrameRate, frameAt, frameStart } from '@vitrine/contract/frames';
-import { type DrawnSize, shapeOf } from '@vitrine/contract/stroke-shapes';
 import type { Stroke } from '@vitrine/contract/strokes';
+import { drawnStrokes, svgOf } from './drawn-strokes.ts';
 import { ffmpeg } from './ffmpeg/choose.ts';
 import { isDecodableSize } from './ffmpeg/ffmpeg.ts';
 import { contain } from './ladder.ts';
 import { nullIfBroken } from './still.ts';
 import { sharp } from './tuned-sharp.ts';
-import { pathOf } from './typesetting/faces.ts';
 import { pictureFilters } from './video/filters.ts';
 
 /** Longest edge of a flattened frame, in pixels. */
@@ -18,20 +17,6 @@ export interface Moment {
   seconds: number;
   /** Null if it is not known. */
   rate: FrameRate | null;
-}
-
-/** Returns strokes as an SVG of this size. Letters are paths, so that they look the same on every machine. */
-function svgOf(strokes: readonly Stroke[], size: DrawnSize): string {
-  const shapes = strokes.map((stroke) => {
-    const shape = shapeOf(stroke, size);
-    if (shape.kind === 'filled') return `<path fill="${shape.color}" d="${shape.path}"/>`;
-    if (shape.kind === 'line')
-      return `<path fill="none" stroke="${shape.color}" stroke-width="${shape.width}" stroke-linecap="round" stroke-linejoin="round" d="${shape.path}"/>`;
-    const lines = shape.lines.map(({ text, y }) => pathOf('bold', text, shape.size, shape.x, y));
-    return `<path fill="${shape.color}" d="${lines.join('')}"/>`;
-  });
-  const { width, height } = size;
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}">${shapes.join('')}</svg>`;
 }
 
 /** Returns the frame that players show at this moment, as raw pixels; null if there is none. */
@@ -62,8 +47,8 @@ export async function flatten(
   if (moment !== null && frame === null) return false;
   const picture =
     frame === null ? sharp(source.path) : sharp(frame.pixels, { raw: { ...frame.size, channels: 3 } });
-  const { width, height } = frame?.size ?? (await picture.metadata()).autoOrient;
-  const drawn = Buffer.from(svgOf(strokes, { width, height }));
+  const size = frame?.size ?? (await picture.metadata()).autoOrient;
+  const drawn = svgOf(drawnStrokes(strokes, size), size);
   const flat = picture.autoOrient().composite([{ input: drawn, left: 0, top: 0 }]);
   await writeFile(to, await flat.png({ compressionLevel: 6 }).toBuffer());
   return true;

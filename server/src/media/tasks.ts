@@ -1,4 +1,5 @@
 import type { Stroke } from '@vitrine/contract/strokes';
+import type { SheetContents } from './annotation-sheets/write.ts';
 import type { Conversion as CopyForm } from './convert.ts';
 import type { Moment } from './flatten.ts';
 import type { Rung } from './ladder.ts';
@@ -32,6 +33,8 @@ export interface DecoderTasks {
     input: { path: string; mime: string; moment: Moment | null; strokes: readonly Stroke[]; to: string };
     output: boolean;
   };
+  /** Writes a contact sheet of annotations with the pictures at `path` to `to`, as PDF. */
+  annotationSheet: { input: { path: string; contents: SheetContents; to: string }; output: null };
   /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
   convert: { input: { path: string; mime: string; form: CopyForm; outDir: string }; output: string | null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
@@ -85,6 +88,11 @@ const perform: Perform = {
   async flatten({ path, mime, moment, strokes, to }) {
     const { flatten } = await import('./flatten.ts');
     return flatten({ path, mime }, moment, strokes, to);
+  },
+  async annotationSheet({ path, contents, to }) {
+    const { writeSheet } = await import('./annotation-sheets/write.ts');
+    await writeSheet(path, contents, to);
+    return null;
   },
   async convert({ path, mime, form, outDir }) {
     const { convertFile } = await import('./convert.ts');

@@ -278,4 +278,17 @@ describe('pictures of annotations', () => {
     }
     expect((await fileOf(ines, `/assets/${secret.id}/annotations.pdf`)).status).toBe(404);
   });
+
+  test('have each glyph once, so that long texts of large scripts stay small', async () => {
+    const characters = Array.from({ length: 400 }, (_, index) => String.fromCodePoint(0x4e00 + index)).join(
+      '',
+    );
+    for (let count = 0; count < 10; count += 1)
+      await annotate(ines, { kind: 'point', x: 0.5, y: 0.5 }, `${count}${characters.repeat(10)}`, still.id);
+    const { bytes } = await bytesOf(ines, `/assets/${still.id}/annotations.pdf`);
+    const document = await PDFDocument.load(bytes);
+    expect(document.getPageCount()).toBeGreaterThan(5);
+    // 400 glyphs take 0.2 MB. 20,000 of them, each with its own path, take several.
+    expect(bytes.length).toBeLessThan(1_000_000);
+  });
 });

@@ -177,6 +177,7 @@ export function openDecoders({
     query: openPool({ ...decoderKinds.query, ...limits.query }, guard, options),
     watermark: openPool({ ...decoderKinds.watermark, ...limits.watermark }, guard, options),
     flatten: openPool({ ...decoderKinds.flatten, ...limits.flatten }, guard, options),
+    sheet: openPool({ ...decoderKinds.sheet, ...limits.sheet }, guard, options),
     convert: openPool({ ...decoderKinds.convert, ...limits.convert }, guard, options),
     metadata: openPool({ ...decoderKinds.metadata, ...limits.metadata }, guard, options),
   } satisfies Record<DecoderKind, Pool>;

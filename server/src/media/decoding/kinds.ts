@@ -62,6 +62,8 @@ export const decoderKinds = {
   watermark: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(1024 * MB) },
   /** Pictures and frames with drawings on them, which people wait for. */
   flatten: { workers: 1, spare: 1, timeoutMs: 30_000, memoryBytes: atMost(2048 * MB) },
+  /** Contact sheets of annotations, which people wait for. */
+  sheet: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(1024 * MB) },
   /** Copies of pictures in another form, which people wait for. */
   convert: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
   /** Metadata that ExifTool does not read. */

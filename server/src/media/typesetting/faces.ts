@@ -57,7 +57,7 @@ const wide =
 const glyphs = new Map<string, Drawn | null>();
 
 /** Returns the glyph of a character, or null if no bundled face has it. */
-function glyphOf(face: Face, codePoint: number): Drawn | null {
+export function glyphOf(face: Face, codePoint: number): Drawn | null {
   const key = `${face} ${codePoint}`;
   let found = glyphs.get(key);
   if (found !== undefined) return found;

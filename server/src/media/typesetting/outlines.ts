@@ -16,21 +16,26 @@ const letters = {
   closePath: 'Z',
 } as const;
 
+/** Returns the commands that draw a glyph, in font units; none if its outline is missing or damaged. */
+export function commandsOf(glyph: Glyph): Glyph['path']['commands'] {
+  let commands: Glyph['path']['commands'];
+  try {
+    commands = glyph.path.commands;
+  } catch {
+    return [];
+  }
+  const isDrawn =
+    commands.length <= MOST_COMMANDS && commands.every(({ args }) => args.every(Number.isFinite));
+  return isDrawn ? commands : [];
+}
+
 /**
  * Returns SVG path data of a glyph with its origin at `x`, `y`, in pixels. `scale` is the number of pixels per font
  * unit. Returns '' for a glyph whose outline is missing or damaged.
  */
 export function outline(glyph: Glyph, scale: number, x: number, y: number): string {
-  let commands: Glyph['path']['commands'];
-  try {
-    commands = glyph.path.commands;
-  } catch {
-    return '';
-  }
-  if (commands.length > MOST_COMMANDS) return '';
   let data = '';
-  for (const { command, args } of commands) {
-    if (!args.every(Number.isFinite)) return '';
+  for (const { command, args } of commandsOf(glyph)) {
     const points = args.map((value, index) =>
       // The y axis of a font points up.
       coordinate(index % 2 === 0 ? x + value * scale : y - value * scale),

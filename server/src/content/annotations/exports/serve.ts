@@ -27,10 +27,10 @@ import { countingOf } from './timecode.ts';
 import { timelineOf, writeEdl, writeFcpxml, writeOtio } from './timelines.ts';
 
 /** The answer with an export, which browsers store under this name. */
-function file(content: string | Uint8Array, type: string, extension: string) {
+function file(content: string | Readable, type: string, extension: string) {
   return {
     status: 200 as const,
-    body: Readable.from([Buffer.from(content)]),
+    body: typeof content === 'string' ? Readable.from([Buffer.from(content)]) : content,
     headers: {
       'content-type': typeof content === 'string' ? `${type}; charset=utf-8` : type,
       'content-disposition': `attachment; filename="annotations.${extension}"`,

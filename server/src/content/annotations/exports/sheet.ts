@@ -1,91 +1,21 @@
-import type { PDFFont, PDFImage, PDFPage } from '@cantoo/pdf-lib';
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { Stroke } from '@vitrine/contract/strokes';
 import type { Caller } from '../../../access/caller.ts';
 import type { Deps } from '../../../core/deps.ts';
-import { measure, pathOf } from '../../../media/typesetting/faces.ts';
-import { drawOver } from './picture.ts';
+import type { SheetPart } from '../../../media/annotation-sheets/write.ts';
+import { DecodingStopped } from '../../../media/decoding/process.ts';
+import { refuse } from '../../../platform/http/refuse.ts';
+import { findBytes } from '../../assets/find-bytes.ts';
 import { type ExportedAnnotation, onOneLine } from './read.ts';
 import { countingOf, spanOf, timecodeOf } from './timecode.ts';
 
-/** A4, in points. */
-const PAGE = [595, 842] as const;
-const MARGIN = 40;
-const WIDTH = PAGE[0] - 2 * MARGIN;
-const MOST_PICTURE_HEIGHT = 420;
-const LETTERS = 10;
-const LINE = 14;
-/** Texts as paths take room. */
+/** A sheet shows less of a longer text. */
 const LONGEST_TEXT = 2000;
 
-/** Draws lines of text from the top of a page down, and begins another page when one is full. */
-interface Writer {
-  text(text: string, face?: 'regular' | 'bold', left?: number): void;
-  picture(image: PDFImage, width: number, height: number): void;
-  gap(points: number): void;
-}
-
-/** Breaks a text into lines of this width, between words or, where a word is too long, within it. */
-function linesOf(text: string, face: 'regular' | 'bold', width: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(/(?<=\s)|(?=[\u3000-\u9fff\uac00-\ud7af])/u)) {
-    if (measure(face, line + word, LETTERS) <= width) {
-      line += word;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = '';
-    for (const character of word) {
-      if (measure(face, line + character, LETTERS) > width) {
-        lines.push(line);
-        line = '';
-      }
-      line += character;
-    }
-  }
-  return [...lines, line];
-}
-
-/** A document of the bundled typefaces. Texts that Helvetica can write are texts, all others paths. */
-async function openWriter() {
-  const { PDFDocument, StandardFonts, rgb } = await import('@cantoo/pdf-lib');
-  const document = await PDFDocument.create();
-  const fonts: Record<'regular' | 'bold', PDFFont> = {
-    regular: await document.embedFont(StandardFonts.Helvetica),
-    bold: await document.embedFont(StandardFonts.HelveticaBold),
-  };
-  const known = new Set(fonts.regular.getCharacterSet());
-  let page: PDFPage = document.addPage([...PAGE]);
-  let top = PAGE[1] - MARGIN;
-  const reserve = (height: number) => {
-    if (top - height >= MARGIN) return;
-    page = document.addPage([...PAGE]);
-    top = PAGE[1] - MARGIN;
-  };
-  const writer: Writer = {
-    text(text, face = 'regular', left = 0) {
-      for (const line of linesOf(text, face, WIDTH - left)) {
-        reserve(LINE);
-        const at = { x: MARGIN + left, y: top - LETTERS };
-        const isKnown = [...line].every((character) => known.has(character.codePointAt(0) ?? 0));
-        if (isKnown) page.drawText(line, { ...at, size: LETTERS, font: fonts[face] });
-        else page.drawSvgPath(pathOf(face, line, LETTERS, 0, 0), { ...at, color: rgb(0, 0, 0) });
-        top -= LINE;
-      }
-    },
-    picture(image, width, height) {
-      reserve(height + LINE);
-      page.drawImage(image, { x: MARGIN, y: top - height, width, height });
-      top -= height + 8;
-    },
-    gap(points) {
-      top -= points;
-    },
-  };
-  return { document, writer };
-}
-
-/** Where an annotation is, in words. */
+/** Returns where an annotation is, in words. */
 function placeInWords({ anchor, facts, version, current }: ExportedAnnotation): string {
   const before = current ? '' : `version ${version}, `;
   if (anchor.kind === 'page') return `${before}page ${anchor.page}`;
@@ -94,53 +24,117 @@ function placeInWords({ anchor, facts, version, current }: ExportedAnnotation): 
   return `${before}${timecodeOf(counting.start + spanOf(anchor, counting).frame, counting)}`;
 }
 
-/** What is shown under one picture: the annotations of a page of a document, or of another file. */
-function sheetsOf(annotations: readonly ExportedAnnotation[]): ExportedAnnotation[][] {
+/** Returns what is shown under each picture: the annotations of a page of a document, or of another file. */
+function groupsOf(annotations: readonly ExportedAnnotation[]): ExportedAnnotation[][] {
   const keyOf = ({ asset_id, anchor }: ExportedAnnotation) =>
     `${asset_id} ${anchor.kind === 'page' ? anchor.page : ''}`;
   return [...Map.groupBy(annotations, keyOf).values()];
 }
 
+/** Returns a rendition of the file, which this service made; null if the caller may not get it or there is none. */
+async function readRendition(
+  deps: Pick<Deps, 'db' | 'served' | 'storage'>,
+  caller: Caller,
+  { asset_id, anchor }: ExportedAnnotation,
+): Promise<Buffer | null> {
+  // The still of a film is of another moment.
+  if (anchor.kind === 'time') return null;
+  const first = anchor.kind === 'page' ? [`page-${anchor.page}`] : [];
+  const whole = anchor.kind === 'page' && anchor.page > 1 ? [] : ['screen', 'preview'];
+  for (const key of [...first, ...whole]) {
+    const row = await findBytes(deps, caller, { id: asset_id, key, version: undefined });
+    const object = row?.rendition?.object;
+    if (object !== undefined) return deps.storage.withLocalFile(object, (path) => readFile(path));
+  }
+  return null;
+}
+
+/** Appends the picture to the file of pictures, and returns where it is. */
+async function appendPicture(pictures: FileHandle, picture: Buffer | null): Promise<SheetPart['picture']> {
+  if (picture === null) return null;
+  const { size } = await pictures.stat();
+  await pictures.appendFile(picture);
+  return { offset: size, length: picture.length };
+}
+
+function shortened(text: string): string {
+  return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…` : text;
+}
+
+/** Returns the parts of a sheet, whose pictures are appended to a file. */
+async function partsOf(
+  deps: Pick<Deps, 'db' | 'served' | 'storage'>,
+  caller: Caller,
+  annotations: readonly ExportedAnnotation[],
+  drawings: ReadonlyMap<string, readonly Stroke[]>,
+  pictures: FileHandle,
+): Promise<SheetPart[]> {
+  const parts: SheetPart[] = [];
+  let number = 0;
+  for (const group of groupsOf(annotations)) {
+    const [first] = group;
+    if (first === undefined) continue;
+    const numbered = group.map((annotation) => {
+      number += 1;
+      return { annotation, number };
+    });
+    parts.push({
+      title: onOneLine(first.file),
+      picture: await appendPicture(pictures, await readRendition(deps, caller, first)),
+      // Drawings of earlier versions are about another picture.
+      drawn: numbered
+        .filter(({ annotation }) => annotation.current)
+        .map(({ annotation: { id, anchor }, number }) => ({
+          number,
+          anchor,
+          strokes: drawings.get(id) ?? [],
+        })),
+      entries: numbered.map(({ annotation, number }) => {
+        const { author, body, resolved_at } = annotation;
+        const facts = [onOneLine(author), placeInWords(annotation), resolved_at === null ? '' : 'resolved'];
+        return {
+          heading: `${number}  ${facts.filter((fact) => fact !== '').join(' · ')}`,
+          text: shortened(onOneLine(body)),
+        };
+      }),
+    });
+  }
+  return parts;
+}
+
+/** Returns a file as a stream. The file has no name any more, so that it is gone once it is read. */
+async function readOnce(path: string): Promise<Readable> {
+  const made = await open(path);
+  await rm(path);
+  return made.createReadStream();
+}
+
 /**
- * Writes a contact sheet: each file, or page of a document, with numbered pins, outlines and drawings, and below it the
- * numbered texts (ANNOTATION-14).
+ * Returns a contact sheet as PDF (ANNOTATION-14). A decoder process writes it, because long texts in large scripts and many
+ * drawings need memory and time that requests of others must not miss.
  */
 export async function writeSheet(
-  deps: Pick<Deps, 'db' | 'served' | 'storage'>,
+  deps: Pick<Deps, 'db' | 'decoders' | 'served' | 'storage'>,
   caller: Caller,
   title: string,
   annotations: readonly ExportedAnnotation[],
   drawings: ReadonlyMap<string, readonly Stroke[]>,
-): Promise<Uint8Array> {
-  const { document, writer } = await openWriter();
-  document.setTitle(onOneLine(title));
-  writer.text(onOneLine(title), 'bold');
-  writer.gap(6);
-  if (annotations.length === 0) writer.text('There are no annotations.');
-  let number = 0;
-  for (const sheet of sheetsOf(annotations)) {
-    const [first] = sheet;
-    if (first === undefined) continue;
-    const numbered = sheet.map((annotation) => {
-      number += 1;
-      return { annotation, number };
-    });
-    writer.text(onOneLine(first.file), 'bold');
-    // Drawings of earlier versions are about another picture.
-    const drawn = numbered
-      .filter(({ annotation }) => annotation.current)
-      .map(({ annotation: { id, anchor }, number }) => ({ number, anchor, strokes: drawings.get(id) ?? [] }));
-    const of = { asset: first.asset_id, anchor: first.anchor };
-    const { bytes, width, height } = await drawOver(deps, caller, of, drawn);
-    const scale = Math.min(WIDTH / width, MOST_PICTURE_HEIGHT / height);
-    writer.picture(await document.embedJpg(bytes), width * scale, height * scale);
-    for (const { annotation, number } of numbered) {
-      const { author, body, resolved_at } = annotation;
-      const facts = [onOneLine(author), placeInWords(annotation), resolved_at === null ? '' : 'resolved'];
-      writer.text(`${number}  ${facts.filter((fact) => fact !== '').join(' · ')}`, 'bold');
-      writer.text(onOneLine(body).slice(0, LONGEST_TEXT), 'regular', 16);
-    }
-    writer.gap(12);
+): Promise<Readable> {
+  const path = join(deps.storage.incomingDir, `sheet-${randomUUID()}`);
+  const to = `${path}.pdf`;
+  try {
+    const pictures = await open(path, 'ax');
+    const parts = await partsOf(deps, caller, annotations, drawings, pictures).finally(() =>
+      pictures.close(),
+    );
+    const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
+    const contents = { title: onOneLine(title), parts };
+    await deps.decoders.run('sheet', turn, 'annotationSheet', { path, contents, to });
+    return await readOnce(to);
+  } catch (error) {
+    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    throw error;
+  } finally {
+    await Promise.all([rm(path, { force: true }), rm(to, { force: true })]);
   }
-  return document.save();
 }

@@ -1,24 +1,8 @@
 import type { Anchor } from '@vitrine/contract/annotations';
-import { type DrawnSize, shapeOf, usualColor } from '@vitrine/contract/stroke-shapes';
+import { type DrawnSize, usualColor } from '@vitrine/contract/stroke-shapes';
 import type { Stroke } from '@vitrine/contract/strokes';
-import { measure, pathOf } from '../../../media/typesetting/faces.ts';
-import { escapeHtml } from '../../../platform/escape-html.ts';
-
-/** A drawing as SVG elements, as pages draw it. Letters become paths, so that they look the same everywhere. */
-function drawingOf(strokes: readonly Stroke[], size: DrawnSize): string {
-  const elements = strokes.map((stroke) => {
-    const shape = shapeOf(stroke, size);
-    const color = escapeHtml(shape.color);
-    if (shape.kind === 'filled') return `<path d="${shape.path}" fill="${color}"/>`;
-    if (shape.kind === 'line') {
-      const line = `stroke="${color}" stroke-width="${shape.width}" stroke-linecap="round" stroke-linejoin="round"`;
-      return `<path d="${shape.path}" fill="none" ${line}/>`;
-    }
-    const letters = shape.lines.map(({ text, y }) => pathOf('bold', text, shape.size, shape.x, y));
-    return `<path d="${letters.join('')}" fill="${color}"/>`;
-  });
-  return elements.join('');
-}
+import { drawnStrokes, svgOf } from '../drawn-strokes.ts';
+import { measure, pathOf } from '../typesetting/faces.ts';
 
 /** Where the number of an annotation is, in fractions; null for anchors without a place in the picture. */
 function pinAt(anchor: Anchor): { x: number; y: number } | null {
@@ -65,10 +49,7 @@ function pinOf({ number, anchor }: Drawn, { width, height }: DrawnSize): string 
 
 /** Returns an SVG of this size with drawings, outlines and numbered pins, to be laid over the picture. */
 export function overlay(drawn: readonly Drawn[], size: DrawnSize): Buffer {
-  const below = drawn.map(({ strokes, anchor }) => drawingOf(strokes, size) + outlineOf(anchor, size));
-  const above = drawn.map((one) => pinOf(one, size));
-  const { width, height } = size;
-  return Buffer.from(
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}">${[...below, ...above].join('')}</svg>`,
-  );
+  const below = drawn.map(({ strokes, anchor }) => drawnStrokes(strokes, size) + outlineOf(anchor, size));
+  const above = drawn.map((annotation) => pinOf(annotation, size));
+  return svgOf([...below, ...above].join(''), size);
 }
