@@ -18,7 +18,7 @@ const Address = Type.String({ minLength: 1, maxLength: 1000, pattern: '^https?:/
 const Domain = Type.String({ minLength: 1, maxLength: 253, pattern: '^[^\\s@]+$' });
 
 /** The names of the claims with these facts. */
-const Claims = closed({
+export const Claims = closed({
   username: Type.Optional(Text),
   fullname: Type.Optional(Text),
   email: Type.Optional(Text),
@@ -39,6 +39,12 @@ const IdTokenAlgorithm = Type.Enum([
   'ES512',
 ]);
 
+/** SSO-30: people in this group of the provider get the role with this code. */
+export const RoleMapping = closed({ group: Text, role: Type.String({ minLength: 1, maxLength: 100 }) });
+
+/** People in this group of the provider join the team. */
+export const TeamMapping = closed({ group: Text, team_id: Uuid });
+
 const mostMappings = 500;
 const shared = {
   label: Label,
@@ -49,10 +55,8 @@ const shared = {
   claims: Claims,
   /** Codes of roles. */
   default_role: Type.String({ minLength: 1, maxLength: 100 }),
-  role_mapping: Type.Array(closed({ group: Text, role: Type.String({ minLength: 1, maxLength: 100 }) }), {
-    maxItems: mostMappings,
-  }),
-  team_mapping: Type.Array(closed({ group: Text, team_id: Uuid }), { maxItems: mostMappings }),
+  role_mapping: Type.Array(RoleMapping, { maxItems: mostMappings }),
+  team_mapping: Type.Array(TeamMapping, { maxItems: mostMappings }),
   trust_second_factor: Type.Boolean(),
   clock_tolerance_seconds: Type.Integer({ minimum: 0, maximum: 300 }),
 };

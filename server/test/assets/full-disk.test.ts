@@ -216,7 +216,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       cleanups.unshift(() => client.end());
       const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
       const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
-      const film = await clip({ format: 'mp4', video, seconds: 5 });
+      // Long enough that a busy machine fills the disk before it ends.
+      const film = await clip({ format: 'mp4', video, seconds: 10 });
       const { id, file_hash } = await upload(root, film, {}, 'a.mp4');
       const media = () => root.ok('getAssetMedia', { params: { id } });
       const hash = file_hash ?? '';
