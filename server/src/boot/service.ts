@@ -34,6 +34,7 @@ import { rememberBucket, withFormerBuckets } from '../operate/storage/buckets.ts
 import { createAccount } from '../people/identity/accounts.ts';
 import { readFormerKeys } from '../people/identity/former-keys.ts';
 import { type Hashing, openHashing } from '../people/identity/hashing.ts';
+import { readImportedKeys } from '../people/identity/imported-keys.ts';
 import { openPasswords } from '../people/identity/password.ts';
 import { openIdentityProviders } from '../people/identity/providers/open.ts';
 import { keepSecretKey } from '../people/identity/secret-key.ts';
@@ -74,16 +75,19 @@ async function keepScrambleKey(db: Database): Promise<string> {
 
 /**
  * Hashes passwords under the configured scramble key, or a generated one (SETTING-6). A library that began with the
- * generated key and later got a configured one still verifies its earlier hashes.
+ * generated key and later got a configured one still verifies its earlier hashes, and so do the keys of systems that an
+ * import took accounts from (SIGNIN-8).
  */
 async function openInstallPasswords(
   db: Database,
   hashing: Hashing,
   configured: string | null,
 ): Promise<Passwords> {
-  if (configured === null) return openPasswords(hashing, await keepScrambleKey(db));
+  const imported = () => readImportedKeys(db);
+  if (configured === null) return openPasswords(hashing, await keepScrambleKey(db), imported);
   const kept = await readSetting(db, 'scramble_key');
-  return openPasswords(hashing, configured, typeof kept === 'string' && kept !== configured ? [kept] : []);
+  const own = typeof kept === 'string' ? [kept] : [];
+  return openPasswords(hashing, configured, async () => [...own, ...(await imported())]);
 }
 
 /** Creates the administrator named in the environment, once, in a library without one (SETTING-7). */

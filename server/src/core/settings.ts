@@ -22,6 +22,7 @@ type SettingKey =
   | 'logo'
   | 'texts'
   | 'scramble_key'
+  | 'imported_scramble_keys'
   | 'secret_key'
   | 'former_secret_keys'
   | 'audit_retention_days'

@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto';
+import { hashSync } from '@node-rs/argon2';
 import { expect, test } from 'vitest';
 import { type Hashing, openHashing } from '../../src/people/identity/hashing.ts';
+import { keepImportedKey } from '../../src/people/identity/imported-keys.ts';
 import { type Library, openLibrary } from '../support/library.ts';
 import { addAccount, signIn, storedHashOf } from '../support/people.ts';
 import { addFailures } from './failures.ts';
@@ -61,4 +64,42 @@ test('does not renew the hash of a locked name, which would reveal the right pas
     expect((await signIn(library, username, password)).status).toBe(401);
     expect(await storedHashOf(library, username)).toBe(hash);
   }
+});
+
+/** Returns the hash that PHP makes with `PASSWORD_ARGON2ID` and its default costs. */
+function argon2Of(key: string, username: string, password: string): string {
+  const keyed = createHmac('sha256', key).update(`RS${username}${password}`).digest('hex');
+  return hashSync(keyed, { memoryCost: 65_536, timeCost: 4, parallelism: 1 });
+}
+
+// SIGNIN-8
+test('accepts Argon2id of the earlier system and replaces it', async () => {
+  const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
+  const stored = argon2Of(scrambleKey, 'Zoë', 'pässwörd');
+  expect(stored).toMatch(/^\$argon2id\$v=19\$m=65536,t=4,p=1\$/);
+  await addAccount(library, 'Zoë', stored);
+  expect((await signIn(library, 'Zoë', 'password')).status).toBe(401);
+  expect((await signIn(library, 'Zoë', stored)).status).toBe(401);
+  expect(await storedHashOf(library, 'Zoë')).toBe(stored);
+  expect((await signIn(library, 'Zoë', 'pässwörd')).status).toBe(200);
+  expect(await storedHashOf(library, 'Zoë')).toMatch(/^\$2[by]\$/);
+});
+
+// SIGNIN-8
+test('refuses Argon2id whose cost would exhaust the memory', async () => {
+  const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
+  const stored = argon2Of(scrambleKey, 'greedy', 'password').replace('m=65536', 'm=999999');
+  await addAccount(library, 'greedy', stored);
+  expect((await signIn(library, 'greedy', 'password')).status).toBe(401);
+});
+
+// SIGNIN-8
+test('accepts hashes under the key of an imported system while the service runs', async () => {
+  const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
+  const { db } = library.deps;
+  await addAccount(library, 'moved', argon2Of('the key there', 'moved', 'password'));
+  expect((await signIn(library, 'moved', 'password')).status).toBe(401);
+  for (const key of ['the key there', 'another key', 'the key there'])
+    await db.transaction().execute((tx) => keepImportedKey(tx, key));
+  expect((await signIn(library, 'moved', 'password')).status).toBe(200);
 });

@@ -305,18 +305,21 @@ describe('a CSV file', () => {
       'pw.null': null,
       'pw.argon': '$argon2id$v=19$m=65536,t=4,p=1$c29tZXNhbHQ$secret',
       'pw.cost': `$2y$99$${'a'.repeat(53)}`,
+      'pw.greedy': `$argon2id$v=19$m=999999,t=4,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`,
       'pw.short': hashOf('x').slice(1),
       'pw.bcrypt': `$2a$10$${'a'.repeat(53)}`,
+      'pw.argon2id': `$argon2id$v=19$m=65536,t=4,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`,
     };
     const rows = Object.entries(stored).map(([username, text]) => ({ username, password: text }));
     const { code, out } = await importUsers([await file(csv(rows))]);
     expect(code).toBe(0);
     expect(out).toContain('line 2: "pw.plain" comes without its password');
     expect(out).toContain('line 3: "pw.empty" has no password');
-    expect(out).toContain('7 active; 6 without a password');
+    expect(out).toContain('9 active; 7 without a password');
     expect(out).not.toMatch(/secret|argon2/);
-    expect((await accountOf('pw.bcrypt'))?.password_hash).toBe(stored['pw.bcrypt']);
-    for (const [name, text] of Object.entries(stored).slice(0, 6)) {
+    for (const name of ['pw.bcrypt', 'pw.argon2id'] as const)
+      expect((await accountOf(name))?.password_hash).toBe(stored[name]);
+    for (const [name, text] of Object.entries(stored).slice(0, 7)) {
       expect((await accountOf(name))?.password_hash, name).toBeNull();
       expect((await signIn(library, name, text ?? '')).status, name).toBe(401);
     }

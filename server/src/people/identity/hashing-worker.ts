@@ -2,6 +2,7 @@
 // sign-ins.
 import { setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
+import { verifySync as verifyArgon2 } from '@node-rs/argon2';
 import { hashSync, verifySync } from '@node-rs/bcrypt';
 import type { HashingAnswer, HashingTask } from './hashing.ts';
 
@@ -14,11 +15,15 @@ try {
   // Not permitted; hashing then has the normal priority.
 }
 
+function isHashOf(digest: string, hash: string): boolean {
+  return hash.startsWith('$argon2') ? verifyArgon2(hash, digest) : verifySync(digest, hash);
+}
+
 function carryOut(task: HashingTask): HashingAnswer {
   try {
     return task.kind === 'hash'
       ? { kind: 'hashed', hash: hashSync(task.digest, { cost: task.cost }) }
-      : { kind: 'verified', matches: verifySync(task.digest, task.hash) };
+      : { kind: 'verified', matches: isHashOf(task.digest, task.hash) };
   } catch (error) {
     return { kind: 'failed', message: String(error) };
   }

@@ -25,7 +25,7 @@ export interface Hashing {
   cost: number;
   /** Returns the bcrypt hash of a digest. */
   hash(digest: string): Promise<string>;
-  /** Returns whether this is the bcrypt hash of the digest. */
+  /** Returns whether this is the bcrypt or Argon2id hash of the digest. */
   verify(digest: string, hash: string): Promise<boolean>;
 }
 

@@ -1,11 +1,12 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Passwords, Verification } from '../../core/deps.ts';
+import { isArgon2 } from './hash-forms.ts';
 import type { Hashing } from './hashing.ts';
 
 /**
  * The legacy-compatible password scheme (SIGNIN-8): users of the earlier system sign in unchanged.
  * With P = "RS" + username + password, the current form is bcrypt over hex HMAC-SHA256(scramble key, P);
- * older rows hold hex SHA-256(hex MD5(P)) or hex MD5(P).
+ * other rows hold Argon2id over the same, hex SHA-256(hex MD5(P)) or hex MD5(P).
  */
 function plain(username: string, password: string): string {
   return `RS${username}${password}`;
@@ -33,18 +34,18 @@ function nobodysHash(cost: number): string {
 }
 
 /**
- * Hashes under the install's scramble key. Hashes under an older key of the install also verify, and count as outdated.
+ * Hashes under the install's scramble key. Hashes under its other keys also verify, and count as outdated. `otherKeys` is
+ * called for every verification, because an import adds keys while the service runs.
  */
 export function openPasswords(
   hashing: Hashing,
   scrambleKey: string,
-  olderKeys: readonly string[] = [],
+  otherKeys: () => Promise<readonly string[]> = async () => [],
 ): Passwords {
-  const keys = [scrambleKey, ...olderKeys];
-  /** Returns the key under which this is the password's bcrypt hash; a wrong password is tried under every key. */
-  const keyOf = async (username: string, password: string, bcrypt: string): Promise<string | null> => {
-    for (const key of keys) {
-      if (await hashing.verify(keyed(key, username, password), bcrypt)) return key;
+  /** Returns the key under which this is the password's hash; a wrong password is tried under every key. */
+  const keyOf = async (username: string, password: string, hash: string): Promise<string | null> => {
+    for (const key of new Set([scrambleKey, ...(await otherKeys())])) {
+      if (await hashing.verify(keyed(key, username, password), hash)) return key;
     }
     return null;
   };
@@ -65,6 +66,8 @@ export function openPasswords(
       if (key === null) await passTime(username, password, cost);
       return { matches: key !== null, outdated: key !== scrambleKey || cost < hashing.cost };
     }
+    if (stored !== null && isArgon2(stored))
+      return { matches: (await keyOf(username, password, stored)) !== null, outdated: true };
     await keyOf(username, password, nobodysHash(hashing.cost));
     const old = stored?.toLowerCase() ?? '';
     if (/^[0-9a-f]{64}$/.test(old))

@@ -90,7 +90,7 @@ async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<s
 async function warnAboutKey(db: Database, config: Config, output: Output): Promise<void> {
   if (config.scrambleKey === null) {
     output.error(
-      'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt password cannot sign in',
+      'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt or Argon2id password cannot sign in',
     );
     return;
   }

@@ -1,5 +1,6 @@
 import { Username } from '@vitrine/contract/identity';
 import { Compile } from 'typebox/compile';
+import { isHash } from '../../../people/identity/hash-forms.ts';
 import type { Column, Fields } from './source.ts';
 
 /** An account of the earlier system in our terms. */
@@ -32,13 +33,8 @@ function whyNoName(name: string): string | null {
   return null;
 }
 
-/**
- * The three hash formats that can be verified at sign-in (SIGNIN-8); bcrypt with the costs that bcrypt itself allows.
- */
-const hashForms = /^(\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}|[0-9a-f]{64}|[0-9a-f]{32})$/i;
-
 function readPassword(stored: string, remarks: string[]): string | null {
-  if (hashForms.test(stored)) return stored;
+  if (isHash(stored)) return stored;
   remarks.push(
     stored === ''
       ? 'has no password'
