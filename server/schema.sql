@@ -2560,17 +2560,19 @@ create table notifications (
   review_id uuid,
   asset_id uuid,
   state_id uuid,
+  link_id uuid,
   constraint notifications_pkey PRIMARY KEY (id),
   constraint notifications_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
   constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
+  constraint notifications_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE,
   constraint notifications_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
   constraint notifications_request_id_fkey FOREIGN KEY (request_id) REFERENCES resource_requests(id) ON DELETE CASCADE,
   constraint notifications_review_id_fkey FOREIGN KEY (review_id) REFERENCES reviews(id) ON DELETE CASCADE,
   constraint notifications_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id) ON DELETE CASCADE,
   constraint notifications_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
-  constraint notifications_check CHECK (((kind = 'like'::text) = (act IS NULL))),
-  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text, 'state_changed'::text]))),
+  constraint notifications_check CHECK (((kind = ANY (ARRAY['like'::text, 'guest_feedback'::text])) = (act IS NULL))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text, 'state_changed'::text, 'assigned'::text, 'guest_feedback'::text]))),
   constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
@@ -2578,6 +2580,7 @@ CREATE INDEX notifications_asset ON public.notifications USING btree (asset_id) 
 CREATE INDEX notifications_comment ON public.notifications USING btree (comment_id) WHERE (comment_id IS NOT NULL);
 CREATE INDEX notifications_digest ON public.notifications USING btree (user_ref, created_at) WHERE ((mail = 'digest'::text) AND (mailed_at IS NULL));
 CREATE UNIQUE INDEX notifications_likes ON public.notifications USING btree (user_ref, post_id) WHERE ((kind = 'like'::text) AND (read_at IS NULL));
+CREATE INDEX notifications_link ON public.notifications USING btree (link_id) WHERE (link_id IS NOT NULL);
 CREATE INDEX notifications_list ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE in_app;
 CREATE UNIQUE INDEX notifications_once ON public.notifications USING btree (user_ref, act) WHERE (act IS NOT NULL);
 CREATE INDEX notifications_post ON public.notifications USING btree (post_id) WHERE (post_id IS NOT NULL);
@@ -2586,6 +2589,7 @@ CREATE INDEX notifications_review ON public.notifications USING btree (review_id
 CREATE INDEX notifications_state ON public.notifications USING btree (state_id) WHERE (state_id IS NOT NULL);
 CREATE INDEX notifications_team ON public.notifications USING btree (team_id) WHERE (team_id IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (user_ref, happened_at DESC, id DESC) WHERE (in_app AND (read_at IS NULL));
+CREATE UNIQUE INDEX notifications_unread_link ON public.notifications USING btree (user_ref, link_id) WHERE ((kind = 'guest_feedback'::text) AND (read_at IS NULL));
 
 create table notified_likes (
   post_id uuid not null,

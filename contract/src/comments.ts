@@ -155,6 +155,7 @@ export const createAnnotation = operation({
   responses: { 201: Comment },
   errors: [
     'anchor-after-end',
+    'anchor-of-other-kind',
     'anchor-incomplete',
     'anchor-outside-picture',
     'anchor-reversed',

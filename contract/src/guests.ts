@@ -230,6 +230,7 @@ export const annotateAsGuest = operation({
   body: NewAnnotation,
   errors: [
     'anchor-after-end',
+    'anchor-of-other-kind',
     'anchor-incomplete',
     'anchor-outside-picture',
     'anchor-reversed',

@@ -22,6 +22,8 @@ export const notificationKinds = [
   'review_reopened',
   'review_due',
   'state_changed',
+  'assigned',
+  'guest_feedback',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -61,6 +63,15 @@ export const Notification = closed({
   /** The asset that was moved, and the state to which. */
   asset: Type.Optional(Titled),
   state: Type.Optional(closed({ id: Uuid, label: Type.String() })),
+  /** The link at whose page guests left something, and what it shows. */
+  link: Type.Optional(
+    closed({
+      id: Uuid,
+      label: Type.String(),
+      target_kind: Type.Enum(['asset', 'post', 'collection']),
+      target_id: Uuid,
+    }),
+  ),
   read: Type.Boolean(),
   happened_at: Timestamp,
 });
@@ -186,6 +197,8 @@ const kindMembers = {
   review_reopened: NotificationChoice,
   review_due: NotificationChoice,
   state_changed: NotificationChoice,
+  assigned: NotificationChoice,
+  guest_feedback: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

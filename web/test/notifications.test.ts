@@ -41,6 +41,16 @@ describe('a notification', () => {
     [{ kind: 'like', post }, 'Otto Brandt likes your post Quay', '/posts/p'],
     [{ kind: 'like', post, actor_count: 2 }, 'Otto Brandt and one other like your post Quay', '/posts/p'],
     [{ kind: 'like', post, actor_count: 5 }, 'Otto Brandt and 4 others like your post Quay', '/posts/p'],
+    [
+      { kind: 'assigned', post, comment },
+      'Otto Brandt assigned an annotation in Quay to you',
+      '/posts/p#comment-c',
+    ],
+    [
+      { kind: 'guest_feedback', link: { id: 'l', label: 'Nord', target_kind: 'collection', target_id: 'k' } },
+      'Guests left feedback at your link Nord',
+      '/collections/k',
+    ],
     [{ kind: 'follow' }, 'Otto Brandt started following you', '/users/otto%20b'],
     [{ kind: 'request_received', request }, 'Otto Brandt asks to see an asset', '/requests'],
     [

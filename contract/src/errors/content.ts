@@ -8,6 +8,11 @@ export const contentErrors = {
     text: 'anchor: x and y are set together, and so are w and h, which need x and y',
     property: 'anchor',
   },
+  'anchor-of-other-kind': {
+    status: 422,
+    text: 'anchor: a file of the type {type} has no such place',
+    property: 'anchor',
+  },
   'anchor-outside-picture': { status: 422, text: 'anchor: it leaves the picture', property: 'anchor' },
   'anchor-reversed': { status: 422, text: 'anchor: end is before start', property: 'anchor' },
   'anchor-without-page': { status: 422, text: 'anchor: the last page is {max}', property: 'anchor' },

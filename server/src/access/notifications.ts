@@ -4,6 +4,7 @@ import { shownAssets } from './assets.ts';
 import type { SignedIn } from './caller.ts';
 import { readableCollections } from './collections.ts';
 import { disclosedIdentity } from './identities.ts';
+import { manageableLinks } from './links.ts';
 import { readablePosts } from './posts.ts';
 import { decidableRequests } from './requests.ts';
 import { decidableReviews, readableReviews } from './reviews.ts';
@@ -12,7 +13,7 @@ import { ownTeam } from './teams.ts';
 /**
  * Which notifications an account sees. Each read checks the targets of a notification against the recipient's current
  * rights, so that lists, counts and mail agree with the pages. Refers to `notifications n` with `posts p`, `comments
- * c`, `resource_requests q`, `assets a`, `reviews r`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row,
+ * c`, `resource_requests q`, `assets a`, `reviews r`, `share_links l`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row,
  * because with plain joins PostgreSQL hashed every post and comment to count the notifications of one account.
  */
 export const notificationTargets: RawBuilder<unknown> = sql`
@@ -21,6 +22,7 @@ export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from resource_requests q where q.id = n.request_id offset 0) q on true
   left join lateral (select * from assets a where a.id = n.asset_id offset 0) a on true
   left join lateral (select * from reviews r where r.id = n.review_id offset 0) r on true
+  left join lateral (select * from share_links l where l.id = n.link_id offset 0) l on true
   left join lateral (select * from teams t where t.id = n.team_id offset 0) t on true
   left join lateral (select * from users mu where mu.ref = n.member_user_ref offset 0) mu on true
   left join lateral (select * from users au where au.ref = n.actor_user_ref offset 0) au on true`;
@@ -44,6 +46,8 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'review_decided' then ${readableReviews(caller)}
     when 'review_due' then ${readableReviews(caller)}
     when 'state_changed' then ${shownAssets(caller)}
+    when 'assigned' then c.assignee_user_ref = n.user_ref and ${readableComments(caller)}
+    when 'guest_feedback' then ${manageableLinks(caller)}
     when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
     else case when n.comment_id is null then ${readablePosts(caller)} else ${readableComments(caller)} end end) is true)`;
 }

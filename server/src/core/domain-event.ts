@@ -3,6 +3,9 @@ export type DomainEvent =
   /** `answers`: the comment replied to, which may itself be a reply. */
   | { what: 'comment'; comment: string; answers: string | null }
   | { what: 'comment_edited'; comment: string }
+  /** `at`: when it was assigned, since it may be assigned to the same account again. */
+  | { what: 'assigned'; comment: string; assignee: number; actor: number; at: string }
+  | { what: 'guest_feedback'; link: string }
   | { what: 'post'; post: string; actor: number }
   | { what: 'like'; post: string; actor: number }
   | { what: 'follow'; actor: number; followed: number }

@@ -1,6 +1,7 @@
 import type { Anchor } from '@vitrine/contract/annotations';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Listening, listen } from '../notifications/streams.ts';
+import { told } from '../notifications/telling.ts';
 import type { Visitor } from '../support/client.ts';
 import { formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { grant, nowhere, setStatus } from '../support/people.ts';
@@ -38,6 +39,8 @@ const given = ({ asset_id = picture.id, anchor = point, body = 'Look here.', ...
   body: { asset_id, anchor: anchor as Anchor, body, ...(rest as object) },
 });
 const annotate = (caller: Visitor, what: Given = {}) => caller.ok('createAnnotation', given(what));
+const setMime = (mime: string) =>
+  db.updateTable('files').set({ mime, media: '{}' }).where('hash', '=', String(picture.file_hash)).execute();
 const annotateRefused = async (caller: Visitor, what: Given = {}, to = post) =>
   (await caller.refused('createAnnotation', { ...given(what), params: { id: to } })).status;
 const reply = (caller: Visitor, parent_id: string, body = 'Yes.') =>
@@ -80,6 +83,8 @@ describe('POST /posts/{id}/annotations', () => {
     ['a page', { kind: 'page', page: 3, x: 0.5, y: 0.5 }],
     ['a view of a model', { kind: 'camera', position: [1, -2, 3.5], target: [0, 0, 0], point: [0.5, 0, 0] }],
   ])('takes %s and returns it as it was sent', async (_, anchor) => {
+    const mime = { time: 'video/mp4', camera: 'model/gltf-binary', page: 'application/pdf' };
+    await setMime(mime[anchor.kind as 'time'] ?? 'image/png');
     expect((await annotate(ines, { anchor })).annotation?.anchor).toEqual(anchor);
   });
 
@@ -135,12 +140,43 @@ describe('POST /posts/{id}/annotations', () => {
 
   test('refuses a page and a time beyond the file, where its pages and its duration are known', async () => {
     const media = JSON.stringify({ page_count: 3, duration_seconds: 12.5 });
-    await db.updateTable('files').set({ media }).where('hash', '=', String(picture.file_hash)).execute();
+    await db
+      .updateTable('files')
+      .set({ media, mime: 'video/mp4' })
+      .where('hash', '=', String(picture.file_hash))
+      .execute();
     expect(await annotateRefused(ines, { anchor: { kind: 'page', page: 4 } })).toBe(422);
     expect(await annotateRefused(ines, { anchor: { kind: 'time', start: 14 } })).toBe(422);
     expect(await annotateRefused(ines, { anchor: { kind: 'time', start: 1, end: 14 } })).toBe(422);
     await annotate(ines, { anchor: { kind: 'page', page: 3 } });
     await annotate(ines, { anchor: { kind: 'time', start: 12.5 } });
+  });
+
+  test.each<[string, string, Anchor]>([
+    ['a moment of a picture', 'image/png', { kind: 'time', start: 0 }],
+    ['a page of a film', 'video/mp4', { kind: 'page', page: 1 }],
+    ['a page of a picture', 'image/png', { kind: 'page', page: 1 }],
+    ['a moment of a document', 'application/pdf', { kind: 'time', start: 0 }],
+    ['a point of a sound', 'audio/mpeg', point],
+    ['a view of a picture', 'image/png', { kind: 'camera', position: [0, 0, 1], target: [0, 0, 0] }],
+  ])('refuses %s', async (_, mime, anchor) => {
+    await setMime(mime);
+    expect(await ines.refused('createAnnotation', given({ anchor }))).toEqual({
+      status: 422,
+      error: `anchor: a file of the type ${mime} has no such place`,
+    });
+  });
+
+  test('refuses a version that was deleted, whose annotations stay', async () => {
+    const file = await upload(mara, plainFile('first'));
+    post = (await publish(mara, [file], { visibility: 'public' })).id;
+    const { id } = await annotate(ines, { asset_id: file.id });
+    await mara.ok('addAssetVersion', { params: { id: file.id }, body: formOf(plainFile('second'), {}) });
+    await annotate(ines, { asset_id: file.id, version: 1 });
+    await mara.ok('deleteAssetVersion', { params: { id: file.id, number: 1 } });
+    expect(await annotateRefused(ines, { asset_id: file.id, version: 1 })).toBe(404);
+    expect(idsOf(await listed(ines, { asset_id: file.id }))).toContain(id);
+    expect((await annotate(ines, { asset_id: file.id })).annotation?.version).toBe(2);
   });
 
   test('refuses 10,000 strokes', async () => {
@@ -378,6 +414,32 @@ describe('assigning', () => {
     });
     expect(await otto.ok('assignComment', assigned(id, null))).not.toHaveProperty('assignee');
     expect(await otto.refused('assignComment', assigned(id, otto.ref))).toMatchObject({ status: 403 });
+  });
+
+  // NOTICE-20
+  test('notifies the assignee, once for each time, while it is theirs', async () => {
+    const { id } = await annotate(ines);
+    const notices = async () =>
+      (await told(library, otto)).filter(({ kind, comment }) => kind === 'assigned' && comment?.id === id);
+    for (const _ of [1, 2]) await ines.ok('assignComment', assigned(id, otto.ref));
+    expect(await notices()).toMatchObject([{ actor: { ref: ines.ref }, post: { id: post } }]);
+    await ines.ok('assignComment', assigned(id, null));
+    expect(await notices()).toEqual([]);
+    await mara.ok('assignComment', assigned(id, otto.ref));
+    expect(await notices()).toMatchObject([{ actor: { ref: mara.ref } }, { actor: { ref: ines.ref } }]);
+    await otto.ok('assignComment', assigned(id, ines.ref));
+    expect(await notices()).toEqual([]);
+    // An account does not notify itself.
+    const mine = await annotate(ines);
+    await ines.ok('assignComment', assigned(mine.id, ines.ref));
+    const own = (await told(library, ines)).filter(({ comment }) => comment?.id === mine.id);
+    expect(own).toEqual([]);
+    const withheld = await annotate(otto, { asset_id: secret.id });
+    await otto.ok('assignComment', assigned(withheld.id, mara.ref));
+    await library.runJobs();
+    await mara.ok('updatePost', { params: { id: post }, body: { members: [{ asset_id: picture.id }] } });
+    const gone = (await told(library, mara)).filter(({ comment }) => comment?.id === withheld.id);
+    expect(gone).toEqual([]);
   });
 
   test('is 404 for accounts that may not read the annotation, and for unknown ones', async () => {

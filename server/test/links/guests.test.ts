@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { notifyOf } from '../../src/people/notifications/jobs/notify.ts';
+import { told } from '../notifications/telling.ts';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -359,6 +361,7 @@ describe('comments of guests', () => {
       [{ asset_id: one, anchor: { kind: 'point', x: 1.5, y: 0 }, body: 'x' }, 400],
       [{ asset_id: one, anchor: { kind: 'page', page: 0 }, body: 'x' }, 400],
       [{ asset_id: one, anchor: { kind: 'time', start: -1 }, body: 'x' }, 400],
+      [{ asset_id: one, anchor: { kind: 'time', start: 1 }, body: 'x' }, 422],
       [{ asset_id: one, anchor: point, body: ' ' }, 400],
     ];
     for (const [body, status] of wrong)
@@ -464,6 +467,42 @@ describe('the editors of the target', () => {
     const writer = await bearer(library, owner, ['assets.write']);
     expect((await writer.refused('updateLinkGuest', { params, body: {} })).status).toBe(403);
   });
+});
+
+// NOTICE-21
+test('the account that made a link has one unread notification of what guests left there', async () => {
+  const link = await newLink({ allow_picks: true, allow_feedback: true, label: 'Nord' });
+  const [guest, other] = [await newGuest(link, 'Jonas'), await newGuest(link, 'Ada')];
+  const notices = async () =>
+    (await told(library, owner)).filter((notice) => notice.link?.id === link.id).map(({ read }) => read);
+  expect(await notices()).toEqual([]);
+  await guest.comment({ body: 'First' });
+  await guest.pick(one);
+  expect(await notices()).toEqual([false]);
+  const [notice] = (await owner.ok('listNotifications')).items;
+  expect(notice).toMatchObject({
+    kind: 'guest_feedback',
+    link: { id: link.id, label: 'Nord', target_kind: 'post', target_id: post.id },
+  });
+  expect(notice).not.toHaveProperty('actor');
+  await other.decide({ decision: 'approved' });
+  expect(await notices()).toEqual([false]);
+  await owner.ok('readAllNotifications');
+  // A job that runs twice finds nothing new.
+  await notifyOf(library.deps.db, { what: 'guest_feedback', link: link.id });
+  expect(await notices()).toEqual([true]);
+  await other.pick(two);
+  expect(await notices()).toEqual([false, true]);
+  // Unpicking, names and views are no news.
+  await owner.ok('readAllNotifications');
+  await other.unpick(two);
+  await other.name('Ada L.');
+  expect(await notices()).toEqual([true, true]);
+  // They disappear with the right to edit what the link shows.
+  await owner.ok('deletePost', { params: { id: post.id }, body: {} });
+  expect(await notices()).toEqual([]);
+  await owner.ok('restorePost', { params: { id: post.id } });
+  expect(await notices()).toEqual([true, true]);
 });
 
 // GUEST-10

@@ -26,6 +26,8 @@ describe('notification preferences', () => {
         review_reopened: { in_app: true, mail: 'now' },
         review_due: { in_app: true, mail: 'now' },
         state_changed: { in_app: true, mail: 'digest' },
+        assigned: { in_app: true, mail: 'now' },
+        guest_feedback: { in_app: true, mail: 'digest' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -34,6 +34,12 @@ test('shows deciders what is requested: access, a restore, or a capability by it
   );
 });
 
+// NOTICE-20, NOTICE-21
+test('shows who assigned an annotation, and the link at which guests left feedback', () => {
+  expect(told('assigned', {})).toBe('Ada assigned an annotation in a post to you');
+  expect(told('guest_feedback', {})).toBe('Guests left feedback at your link without a label');
+});
+
 // REQUEST-11
 test('shows the requester only the decision', () => {
   for (const state of ['granted', 'denied'] as const)

@@ -1,5 +1,6 @@
 import type { Anchor } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
+import { kindOf, type MediaKind } from '../../media/sniff.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 
 /** How far a rectangle may leave the picture: clients round its sides. */
@@ -17,8 +18,35 @@ function checkPlace({ x, y, w, h }: { x?: number; y?: number; w?: number; h?: nu
   if (right > 1 + ROUNDING || bottom > 1 + ROUNDING) throw refuse('anchor-outside-picture');
 }
 
-/** Throws 422 unless the anchor is a place in a file with these facts, as far as they are known (ANNOTATION-2). */
-export function checkAnchor(anchor: Anchor, facts: MediaFacts): void {
+/** Files that have no pages unless their facts count some. */
+const withoutPages: ReadonlySet<MediaKind> = new Set(['image', 'video', 'audio', 'model', 'font']);
+
+/** Returns whether a file has places of this kind; its kind is known before its facts are. */
+function hasPlaces(
+  { kind }: Anchor,
+  file: MediaKind,
+  { page_count, duration_seconds, animated }: MediaFacts,
+) {
+  switch (kind) {
+    case 'point':
+    case 'region':
+    case 'shape':
+      return file !== 'audio';
+    case 'time':
+      return file === 'video' || file === 'audio' || animated === true || (duration_seconds ?? 0) > 0;
+    case 'page':
+      return !withoutPages.has(file) || (page_count ?? 0) > 0;
+    case 'camera':
+      return file === 'model';
+  }
+}
+
+/** Throws 422 unless the anchor is a place in a file of this media type with these facts, as far as they are known (ANNOTATION-2). */
+export function checkAnchor(
+  anchor: Anchor,
+  { mime, media: facts }: { mime: string; media: MediaFacts },
+): void {
+  if (!hasPlaces(anchor, kindOf(mime), facts)) throw refuse('anchor-of-other-kind', { type: mime });
   switch (anchor.kind) {
     case 'point':
     case 'shape':

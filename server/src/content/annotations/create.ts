@@ -21,9 +21,9 @@ async function annotatedVersion(
   tx: Tx,
   caller: SignedIn,
   { post, asset, version }: { post: string; asset: string; version: number | null },
-): Promise<{ number: number; media: MediaFacts }> {
-  const { rows } = await sql<{ number: number | null; media: MediaFacts | null }>`
-    select v.number, f.media from posts p join post_members m on m.post_id = p.id
+): Promise<{ number: number; mime: string; media: MediaFacts }> {
+  const { rows } = await sql<{ number: number | null; mime: string | null; media: MediaFacts | null }>`
+    select v.number, f.mime, f.media from posts p join post_members m on m.post_id = p.id
       join assets a on a.id = m.asset_id
       left join lateral (select v.number, v.file_hash from ${versionsOfAsset}
         where ${version}::integer is null or v.number = ${version}::integer order by v.number desc limit 1) v on true
@@ -33,8 +33,8 @@ async function annotatedVersion(
   );
   const [row] = rows;
   if (row === undefined) throw refuse('annotated-file-not-found');
-  if (row.number === null || row.media === null) throw refuse('version-not-found');
-  return { number: row.number, media: row.media };
+  if (row.number === null || row.mime === null || row.media === null) throw refuse('version-not-found');
+  return { number: row.number, mime: row.mime, media: row.media };
 }
 
 /** ANNOTATION-1: annotations do not depend on `comments_enabled`, and drafts take them. */
@@ -43,12 +43,12 @@ export const create = handle(createAnnotation, async ({ db }, { caller, params, 
   if (body.body == null && strokes === null) throw refuse('annotation-empty');
   const comment = await db.transaction().execute(async (tx) => {
     await lockDiscussed(tx, caller, params.id);
-    const { number, media } = await annotatedVersion(tx, caller, {
+    const { number, ...file } = await annotatedVersion(tx, caller, {
       post: params.id,
       asset: body.asset_id,
       version: body.version ?? null,
     });
-    checkAnchor(body.anchor, media);
+    checkAnchor(body.anchor, file);
     const { id } = await tx
       .insertInto('comments')
       .values({

@@ -4,6 +4,7 @@ import { readableComments, resolvableComments } from '../../access/annotations.t
 import type { SignedIn } from '../../access/caller.ts';
 import { callersOf } from '../../access/caller-of.ts';
 import { handle } from '../../core/handle.ts';
+import { announce } from '../../people/notifications/announce.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { lockComment, readComment } from '../comments/write.ts';
@@ -58,10 +59,16 @@ async function checkReadableBy(tx: Tx, userRef: number, id: string): Promise<voi
 export const assign = handle(assignComment, ({ db }, { caller, params, body }) =>
   change(db, caller, params.id, async (tx) => {
     if (body.user_ref !== null) await checkReadableBy(tx, body.user_ref, params.id);
-    await tx
+    const assigned = await tx
       .updateTable('comments')
       .set({ assignee_user_ref: body.user_ref })
       .where('id', '=', params.id)
-      .execute();
+      .where('assignee_user_ref', 'is distinct from', body.user_ref)
+      .returning(sql<string>`now()::timestamptz(3)`.as('at'))
+      .executeTakeFirst();
+    if (assigned === undefined || body.user_ref === null) return;
+    const { at } = assigned;
+    const { id: comment } = params;
+    await announce(tx, { what: 'assigned', comment, assignee: body.user_ref, actor: caller.ref, at });
   }),
 );

@@ -5,7 +5,7 @@ import { type LinkVisitor, linkedAssets } from '../../access/links.ts';
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
+import { announceGuests, lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
 import { visitLink } from './visit.ts';
 
 /** What guests decide about the target of a link and its files (GUEST-9). */
@@ -56,6 +56,7 @@ export const decide = handle(decideAsGuest, async (deps, { params, body, http })
         ${decisions.map(({ note }) => note?.trim() ?? '')}::text[]) given (asset_id, decision, note)
       on conflict (guest_id, asset_id) do update
         set decision = excluded.decision, note = excluded.note, decided_at = now()`.execute(tx);
+    await announceGuests(tx, visitor);
     return readDecisions(tx, visitor, guest.id);
   });
   return { status: 200, body: decided };

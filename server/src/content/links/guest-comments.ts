@@ -17,7 +17,7 @@ import { checkAnchor } from '../annotations/check-anchor.ts';
 import { versionsOfAsset } from '../assets/version-rows.ts';
 import { keptStrokes } from '../drawings/strokes.ts';
 import { annotationOf, type GuestCommentRow, guestCommentColumns } from '../guest-comments/show.ts';
-import { lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
+import { announceGuests, lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
 import { visitLink } from './visit.ts';
 
 /** What guests write about what a link shows (GUEST-7). */
@@ -89,6 +89,7 @@ async function write(
       returning id`.execute(tx);
     const row = rows[0];
     if (row === undefined) throw refuse('too-many-guest-comments', { max: MOST_COMMENTS });
+    await announceGuests(tx, visitor);
     return readOne(tx, visitor, row.id);
   });
 }
@@ -107,8 +108,8 @@ export const create = handle(commentAsGuest, async (deps, { params, body, http }
 
 /** Returns the number and the facts of the version that the link shows; 404 if the guest names another. */
 async function shownVersion(tx: Tx, visitor: LinkVisitor, assetId: string, named: number | null) {
-  const { rows } = await sql<{ number: number; media: MediaFacts }>`
-    select coalesce(s.number, (select max(v.number) from ${versionsOfAsset}))::integer as number, f.media
+  const { rows } = await sql<{ number: number; mime: string; media: MediaFacts }>`
+    select coalesce(s.number, (select max(v.number) from ${versionsOfAsset}))::integer as number, f.mime, f.media
     from assets a cross join lateral (select v.number, v.file_hash from ${linkedVersion(visitor)}) s
       join files f on f.hash = s.file_hash
     where a.id = ${assetId} and ${linkedAssets(visitor)}`.execute(tx);
@@ -124,8 +125,8 @@ export const annotate = handle(annotateAsGuest, async (deps, { params, body, htt
   const strokes = body.strokes == null ? null : keptStrokes(body.strokes);
   if (body.body == null && strokes === null) throw refuse('annotation-empty');
   const comment = await write(deps, visitor, body.asset_id, async (tx) => {
-    const { number, media } = await shownVersion(tx, visitor, body.asset_id, body.version ?? null);
-    checkAnchor(body.anchor, media);
+    const { number, ...file } = await shownVersion(tx, visitor, body.asset_id, body.version ?? null);
+    checkAnchor(body.anchor, file);
     return {
       asset: body.asset_id,
       body: body.body ?? '',

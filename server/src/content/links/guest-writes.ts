@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { type GuestTerms, mayWrite } from '../../access/guests.ts';
 import { type Guest, type LinkVisitor, linkedAssets, liveLink } from '../../access/links.ts';
+import { announce } from '../../people/notifications/announce.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 
@@ -51,4 +52,9 @@ export async function lockGuest(tx: Tx, { guest }: Pick<LinkVisitor, 'guest'>): 
   const locked = { id: row.id, name: row.name, muted: row.muted_at !== null };
   if (!mayWrite(locked)) throw refuse('guest-muted');
   return locked;
+}
+
+/** Notifies the account that made the link of what a guest leaves there (NOTICE-21). */
+export function announceGuests(tx: Tx, { linkId }: Pick<LinkVisitor, 'linkId'>): Promise<void> {
+  return announce(tx, { what: 'guest_feedback', link: linkId });
 }

@@ -16,7 +16,7 @@ import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { neutralised } from '../csv/formulas.ts';
 import { sendCsv } from '../csv/send.ts';
-import { lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
+import { announceGuests, lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
 import { findManaged, pagesOf } from './managed.ts';
 import { visitLink } from './visit.ts';
 
@@ -50,6 +50,7 @@ export const pick = handle(pickLinkedAsset, async (deps, { params, http }) => {
       .execute();
     const { count } = await readPicks(tx, visitor, guest.id, []);
     if (maxPicks !== null && count > maxPicks) throw refuse('too-many-picks', { max: maxPicks });
+    await announceGuests(tx, visitor);
     return { picked: true, pick_count: count };
   });
   return { status: 200, body: state };

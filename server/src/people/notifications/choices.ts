@@ -22,6 +22,8 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   review_reopened: { in_app: true, mail: 'now' },
   review_due: { in_app: true, mail: 'now' },
   state_changed: { in_app: true, mail: 'digest' },
+  assigned: { in_app: true, mail: 'now' },
+  guest_feedback: { in_app: true, mail: 'digest' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

@@ -43,6 +43,10 @@ interface NotificationRow {
   asset_title: string | null;
   state_id: string | null;
   state_label: string | null;
+  link_id: string | null;
+  link_label: string | null;
+  link_target_kind: 'asset' | 'post' | 'collection' | null;
+  link_target_id: string | null;
   read: boolean;
   happened_at: string;
 }
@@ -52,6 +56,11 @@ function requestOf(row: NotificationRow): Pick<Notification, 'request'> {
   if (!id || !target_kind || !target_id || !requested_capability || !state) return {};
   const request = { id, target_kind, target_id, requested_capability, state };
   return { request: title === null ? request : { ...request, title } };
+}
+
+function linkOf(row: NotificationRow): Pick<Notification, 'link'> {
+  const { link_id: id, link_label: label, link_target_kind: target_kind, link_target_id: target_id } = row;
+  return id && target_kind && target_id ? { link: { id, label: label ?? '', target_kind, target_id } } : {};
 }
 
 function show(row: NotificationRow): Notification {
@@ -73,6 +82,7 @@ function show(row: NotificationRow): Notification {
       : { review: { id: row.review_id, due_at: row.review_due_at, decision: row.review_decision } }),
     ...(row.asset_id === null ? {} : { asset: { id: row.asset_id, title: row.asset_title ?? '' } }),
     ...(row.state_id === null ? {} : { state: { id: row.state_id, label: row.state_label ?? '' } }),
+    ...linkOf(row),
     read: row.read,
     happened_at: row.happened_at,
   };
@@ -98,6 +108,9 @@ export async function showNotifications(
       n.team_id, t.name as team_name, ${identityJson(caller, 'mu')} as member,
       n.asset_id, a.title as asset_title, n.state_id,
       (select ws.label from workflow_states ws where ws.id = n.state_id) as state_label,
+      n.link_id, l.label as link_label, coalesce(l.post_id, l.asset_id, l.collection_id) as link_target_id,
+      case when l.post_id is not null then 'post' when l.asset_id is not null then 'asset'
+        when l.id is not null then 'collection' end as link_target_kind,
       n.review_id, r.due_at as review_due_at, case when n.kind = 'review_decided' then (
         select rr.decision from review_reviewers rr
         where rr.review_id = n.review_id and rr.user_ref = n.actor_user_ref) end as review_decision,

@@ -12,7 +12,7 @@ function whatIsAsked(code: string | undefined, asked: string): string {
 
 /** Returns a notification as a sentence, from what its recipient may see. */
 export function sentenceOf(notification: Notification): string {
-  const { kind, actor, actor_count, post, request, review, team, member, asset, state } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member, asset, state, link } = notification;
   const who = actor?.display_name ?? 'Someone';
   const title = post?.title.trim() ? `“${post.title.trim()}”` : 'a post';
   const kindOfThing = { asset: 'an asset', post: 'a post', collection: 'a collection' }[
@@ -50,6 +50,10 @@ export function sentenceOf(notification: Notification): string {
       return `The review of ${title} ${review?.due_at != null && Date.parse(review.due_at) < Date.now() ? 'is overdue' : 'is due soon'}`;
     case 'state_changed':
       return `${who} moved ${asset?.title.trim() ? `“${asset.title.trim()}”` : 'an asset'} to ${state?.label ?? 'another state'}`;
+    case 'assigned':
+      return `${who} assigned an annotation in ${title} to you`;
+    case 'guest_feedback':
+      return `Guests left feedback at your link ${link?.label.trim() ? `“${link.label.trim()}”` : 'without a label'}`;
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
@@ -60,8 +64,9 @@ export function sentenceOf(notification: Notification): string {
 
 /** Returns the path of its target, below the library's public address; null without one. */
 function linkOf(notification: Notification, baseUrl: string | null): string | null {
-  const { post, comment, request, review, asset, actor, team, kind } = notification;
+  const { post, comment, request, review, asset, actor, team, link, kind } = notification;
   if (baseUrl === null) return null;
+  if (link !== undefined) return `${baseUrl}/${link.target_kind}s/${link.target_id}`;
   if (asset !== undefined) return `${baseUrl}/assets/${asset.id}`;
   if (review !== undefined) return `${baseUrl}/reviews/${review.id}`;
   if (post !== undefined)

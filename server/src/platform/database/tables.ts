@@ -848,7 +848,9 @@ interface NotificationsTable {
     | 'review_decided'
     | 'review_reopened'
     | 'review_due'
-    | 'state_changed';
+    | 'state_changed'
+    | 'assigned'
+    | 'guest_feedback';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -865,6 +867,7 @@ interface NotificationsTable {
   review_id: string | null;
   asset_id: string | null;
   state_id: string | null;
+  link_id: string | null;
 }
 
 interface NotifiedLikesTable {

@@ -38,6 +38,12 @@ export const kindWords: readonly {
   },
   { kind: 'review_due', label: 'Reminders of reviews', hint: 'A review is due in a day, or overdue.' },
   { kind: 'state_changed', label: 'States of your files', hint: 'Someone moves your file to another state.' },
+  { kind: 'assigned', label: 'Annotations for you', hint: 'Someone assigns an annotation to you.' },
+  {
+    kind: 'guest_feedback',
+    label: 'Feedback from guests',
+    hint: 'Guests comment, pick or decide at a link that you made.',
+  },
   { kind: 'mention', label: 'Mentions', hint: 'Someone writes @ and your username.' },
   { kind: 'reply', label: 'Replies', hint: 'Someone replies to your comment.' },
   { kind: 'comment', label: 'Comments on your posts', hint: 'Someone comments on your post.' },

@@ -31,7 +31,7 @@ const decided: Readonly<Record<string, string>> = {
 
 /** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
-  const { kind, actor, actor_count, post, request, review, team, member, asset, state } = notification;
+  const { kind, actor, actor_count, post, request, review, team, member, asset, state, link } = notification;
   const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
   const title = titleOf(post?.title, 'a post');
   const own = titleOf(post?.title, 'without a title');
@@ -84,6 +84,10 @@ export function sentenceOf(notification: Notification): Piece[] {
         plain(' to '),
         strong(state?.label ?? 'another state'),
       ];
+    case 'assigned':
+      return [who, plain(' assigned an annotation in '), title, plain(' to you')];
+    case 'guest_feedback':
+      return [plain('Guests left feedback at your link '), titleOf(link?.label, 'without a label')];
     case 'review_due': {
       const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
       return [plain('The review of '), title, plain(isPast ? ' is overdue' : ' is due soon')];
@@ -98,7 +102,8 @@ export function sentenceOf(notification: Notification): Piece[] {
 
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
-  const { kind, post, comment, request, review, asset, actor, team } = notification;
+  const { kind, post, comment, request, review, asset, actor, team, link } = notification;
+  if (link !== undefined) return `/${link.target_kind}s/${link.target_id}`;
   if (asset !== undefined) return `/assets/${asset.id}`;
   if (review !== undefined) return `/reviews/${review.id}`;
   if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;

@@ -230,11 +230,63 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
     ${deliver}`.execute(db);
 }
 
+/** Notifies an account of an annotation that is still assigned to it (NOTICE-20). */
+async function notifyOfAssignment(
+  db: Database,
+  { comment, assignee, actor, at }: Extract<DomainEvent, { what: 'assigned' }>,
+): Promise<void> {
+  const row = await db
+    .selectFrom('comments')
+    .select('post_id')
+    .where('id', '=', comment)
+    .where('assignee_user_ref', '=', assignee)
+    .executeTakeFirst();
+  if (row === undefined) return;
+  await notify(db, `assigned:${comment}:${assignee}:${at}`, {
+    kind: 'assigned',
+    actor,
+    post: row.post_id,
+    comment,
+    recipients: accounts([assignee]),
+  });
+}
+
+/** When guests last commented, decided or picked at a link; null if nothing of it is left. */
+const lastGuestAct = (link: string) => sql`(select max(x.at) from (
+  select max(gc.created_at) as at from guest_comments gc where gc.link_id = ${link} and gc.deleted_at is null
+  union all select max(d.decided_at) from link_decisions d where d.link_id = ${link}
+  union all select max(k.picked_at) from link_picks k where k.link_id = ${link}) x)`;
+
+/**
+ * Notifies the account that made a link of what its guests left there, once until the notification is read (NOTICE-21).
+ * What an earlier notification covers is not announced again.
+ */
+async function notifyOfGuests(db: Database, link: string): Promise<void> {
+  await sql`
+    with recipients as materialized (
+      select l.created_by_user_ref as user_ref, g.at
+      from share_links l, lateral (select ${lastGuestAct(link)} as at offset 0) g
+      where l.id = ${link} and g.at is not null and not exists (select from notifications n
+        where n.user_ref = l.created_by_user_ref and n.link_id = l.id and n.happened_at >= g.at)),
+    notified as (
+      insert into notifications (user_ref, kind, link_id, happened_at, in_app, mail)
+      select w.user_ref, 'guest_feedback', ${link}::uuid, (select at from recipients), w.in_app, w.mail
+      from (${recipientsOfKind('guest_feedback', null)}) w
+      on conflict (user_ref, link_id) where kind = 'guest_feedback' and read_at is null
+        do update set happened_at = excluded.happened_at
+      returning id, user_ref, in_app, mail, xmax = 0 as fresh),
+    ${deliver}`.execute(db);
+}
+
 /** Notifies the accounts that a domain event concerns. Idempotent. */
 export async function notifyOf(db: Database, event: DomainEvent): Promise<void> {
   switch (event.what) {
     case 'comment':
       return notifyOfComment(db, event.comment, event.answers);
+    case 'assigned':
+      return notifyOfAssignment(db, event);
+    case 'guest_feedback':
+      return notifyOfGuests(db, event.link);
     case 'comment_edited':
       return notifyOfEdit(db, event.comment);
     case 'post':
