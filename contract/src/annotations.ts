@@ -35,7 +35,7 @@ const ShapeAnchor = closed({
   kind: Type.Literal('shape'),
   points: Type.Array(Type.Array(Fraction, { minItems: 2, maxItems: 2 }), { minItems: 2, maxItems: 1000 }),
 });
-/** A moment, or the range until `end`, which does not belong to it. */
+/** A moment, or the range from `start` until `end`; `end` is exclusive. */
 const TimeAnchor = closed({
   kind: Type.Literal('time'),
   start: Seconds,

@@ -16,6 +16,11 @@ test('an operation is exported once, under its id', () => {
   expect(names.length).toBeGreaterThan(250);
 });
 
+test('every method and path has one operation', () => {
+  const routes = all.map(({ method, path }) => `${method} ${path.replace(/\{\w+\}/g, '{}')}`);
+  expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
+});
+
 // SESSION-1
 test('responses that caches store do not carry the session cookie', () => {
   const stored = all.filter(({ budget }) => budget === 'bytes');

@@ -5,7 +5,7 @@ import { liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { callersOf } from './caller-of.ts';
 import { liveComment } from './comments.ts';
-import { readablePosts } from './posts.ts';
+import { callersFor, readablePosts } from './posts.ts';
 import { postsUnderReview, shownInReviews } from './reviews.ts';
 
 /**
@@ -66,7 +66,7 @@ export function annotationsReadIn(caller: Caller, postId: string): Predicate {
 /** Returns whether the caller may read this post or its annotations. */
 export async function mayDiscuss(db: Database, caller: Caller, postId: string): Promise<boolean> {
   const { rows } = await sql`select from posts p
-    where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)})`.execute(db);
+    where p.id = ${postId} and ${annotatedPosts(caller)}`.execute(db);
   return rows.length > 0;
 }
 
@@ -96,7 +96,7 @@ export interface DiscussedPost {
 export async function lockDiscussed(tx: Tx, caller: Caller, postId: string): Promise<DiscussedPost> {
   const { rows } = await sql<DiscussedPost>`
     select p.draft, p.comments_enabled, coalesce(${readablePosts(caller)}, false) as readable from posts p
-    where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)})
+    where p.id = ${postId} and ${annotatedPosts(caller)}
     for no key update of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
@@ -119,11 +119,5 @@ const MOST_VIEWERS = 100;
 export async function viewersOf(db: Database, refs: readonly number[], postId: string): Promise<number[]> {
   if (refs.length === 0) return [];
   const callers = await callersOf(db, sql`u.ref = any(${[...refs]}::bigint[])`, MOST_VIEWERS);
-  const reads = callers.map(
-    (caller) => sql`(select ${caller.ref}::bigint as ref from posts p
-      where p.id = ${postId} and (${readablePosts(caller)} or ${annotatedPosts(caller)}))`,
-  );
-  if (reads.length === 0) return [];
-  const { rows } = await sql<{ ref: number }>`${sql.join(reads, sql` union all `)}`.execute(db);
-  return rows.map(({ ref }) => ref);
+  return callersFor(db, callers, postId, annotatedPosts);
 }

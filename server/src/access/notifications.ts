@@ -13,8 +13,9 @@ import { ownTeam } from './teams.ts';
 /**
  * Which notifications an account sees. Each read checks the targets of a notification against the recipient's current
  * rights, so that lists, counts and mail agree with the pages. Refers to `notifications n` with `posts p`, `comments
- * c`, `resource_requests q`, `assets a`, `reviews r`, `share_links l`, `teams t`, its new member `users mu` and the actor `users au`, each looked up per row,
- * because with plain joins PostgreSQL hashed every post and comment to count the notifications of one account.
+ * c`, `resource_requests q`, `assets a`, `reviews r`, `share_links l`, `teams t`, its new member `users mu` and the actor
+ * `users au`, each looked up per row, because with plain joins PostgreSQL hashed every post and comment to count the
+ * notifications of one account.
  */
 export const notificationTargets: RawBuilder<unknown> = sql`
   left join lateral (select * from posts p where p.id = n.post_id offset 0) p on true

@@ -63,7 +63,7 @@ export function postsAsPublished(caller: Caller): Predicate {
 }
 
 /** Returns the callers for whom this post meets their own rule, in one statement. */
-async function callersFor(
+export async function callersFor(
   db: Database,
   callers: readonly SignedIn[],
   postId: string,

@@ -32,8 +32,10 @@ export interface Entrance {
   lastWriteOf(request: FastifyRequest): string | null | undefined;
   /** The renewed session cookie, when this request extended its session. */
   renewalOf(request: FastifyRequest): SessionCookie | null;
-  /** Counts a sign-in by the name in its body, and attempts at the password of a link and what its
-   * guests write by the link's token. */
+  /**
+   * Counts a sign-in by the name in its body, and attempts at the password of a link and what its guests write by the
+   * link's token.
+   */
   countWithBody(operation: Operation, request: FastifyRequest): Promise<void>;
 }
 

@@ -224,25 +224,25 @@ function gallery(): { assets: AssetCell[]; posts: PostCell[] } {
   return { assets, posts };
 }
 
-/** Collections of every visibility, live, expired and deleted, with these posts; each begins with a different one. */
 /** How many files are in each collection, of all in turn. */
 const FILES_IN_COLLECTION = 12;
 
+/** Collections of every visibility, live, expired and deleted, with these posts; each begins with a different one. */
 function everyCollection(posts: readonly PostCell[], assets: readonly AssetCell[]): CollectionCell[] {
   const cells: CollectionCell[] = [];
   const add = (changes: Partial<CollectionCell>) => {
     const turn = (cells.length * 17) % posts.length;
     const from = (cells.length * FILES_IN_COLLECTION) % assets.length;
-    const turned = [...posts.slice(turn), ...posts.slice(0, turn)];
+    const rotated = [...posts.slice(turn), ...posts.slice(0, turn)];
     cells.push({
       id: randomUUID(),
       visibility: 'public',
       deleted: false,
       expired: false,
       owner: 'author',
-      posts: turned,
+      posts: rotated,
       files: [...assets.slice(from), ...assets].slice(0, FILES_IN_COLLECTION),
-      cover: cells.length % 2 === 0 ? null : (turned[(cells.length * 5) % turned.length] ?? null),
+      cover: cells.length % 2 === 0 ? null : (rotated[(cells.length * 5) % rotated.length] ?? null),
       deletedBy: null,
       ...changes,
     });

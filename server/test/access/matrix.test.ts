@@ -318,7 +318,7 @@ describe('access matrix, annotations', () => {
     const [first, last] = post.members;
     const withSession = callers.filter(({ scopes, ref }) => scopes === null && ref !== null);
     const about = { post, first: must(first, 'member'), last: must(last, 'member') };
-    // A few at a time, because each hears of all others who look at the post.
+    // Opens a few streams at a time, because each is told about every other viewer.
     for (let from = 0; from < withSession.length; from += 6)
       await listenToAnnotations(matrix, annotated, withSession.slice(from, from + 6), about);
     await together(callers, (caller) => {

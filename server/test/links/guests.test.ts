@@ -4,6 +4,7 @@ import { notifyOf } from '../../src/people/notifications/jobs/notify.ts';
 import { told } from '../notifications/telling.ts';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { pagesOf } from '../support/pages.ts';
 import { bearer, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -204,11 +205,23 @@ describe('picks', () => {
   });
 
   // GUEST-5
-  test('do not exceed the number of the link with many requests at once', async () => {
+  test('do not exceed the number of the link with requests at once', async () => {
     const link = await newLink({ allow_picks: true, max_picks: 1 });
     const guest = await newGuest(link, 'Jonas');
-    const statuses = await Promise.all([one, two, three].map(async (id) => (await guest.pick(id)).status));
-    expect(statuses.toSorted()).toEqual([200, 409, 409]);
+    const { db } = library.deps;
+    // Picks are committed together: each has counted before the other is visible, unless it waits for the other.
+    await sql`create function await_release() returns trigger language plpgsql
+      as 'begin perform pg_advisory_xact_lock_shared(5); return null; end'`.execute(db);
+    await sql`create constraint trigger held after insert on link_picks deferrable initially deferred
+      for each row execute function await_release()`.execute(db);
+    const picking = await db.transaction().execute(async (tx) => {
+      await sql`select pg_advisory_xact_lock(5)`.execute(tx);
+      const requests = [one, two].map(async (id) => (await guest.pick(id)).status);
+      expect(await comeToWait(db, 2)).toBe(true);
+      return { requests };
+    });
+    expect((await Promise.all(picking.requests)).toSorted()).toEqual([200, 409]);
+    await sql`drop function await_release() cascade`.execute(db);
     const { items } = await owner.ok('listLinkPicks', { params: { link: link.id } });
     expect(items).toHaveLength(1);
   });

@@ -478,9 +478,9 @@ describe('GET /events?post=', () => {
     await decide(eve, review, { note: 'Level' });
     const decidedAt = performance.now();
     const isDecided = ({ reviewers }: ReviewNews) => reviewers.some(({ note }) => note === 'Level');
-    const told = [await heard(author, isDecided), await heard(reviewer, isDecided)];
+    const events = [await heard(author, isDecided), await heard(reviewer, isDecided)];
     expect(performance.now() - decidedAt).toBeLessThan(1000);
-    for (const [who, event] of [mara, bob].map((each, index) => [each, told[index]] as const)) {
+    for (const [who, event] of [mara, bob].map((each, index) => [each, events[index]] as const)) {
       const { post: _, ...shown } = await read(who, review);
       expect(event).toEqual(shown);
     }

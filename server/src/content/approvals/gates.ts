@@ -8,7 +8,7 @@ import {
   requiredApprovals,
 } from '../../access/approvals.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { recordEvent } from '../../people/audit/record.ts';
+import { recordEvents } from '../../people/audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 
@@ -58,12 +58,12 @@ export async function checkApprovals(
   const [worst] = lacking;
   if (worst === undefined) return;
   checkOverride(caller, overrideReason, approvalRequired(worst.required, worst.approved, worst.missing));
-  for (const { gate, required, approved } of lacking)
-    await recordEvent(tx, caller, {
-      event: 'approval.overridden',
-      target: { kind: 'post', id: postId },
-      metadata: { gate, required, approved, reason: overrideReason },
-    });
+  const events = lacking.map(({ gate, required, approved }) => ({
+    event: 'approval.overridden',
+    target: { kind: 'post' as const, id: postId },
+    metadata: { gate, required, approved, reason: overrideReason },
+  }));
+  await recordEvents(tx, caller, events);
 }
 
 /** The same for a post that is about to be created, which nobody can have approved. */

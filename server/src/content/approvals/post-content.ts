@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { openReview, reopensOnChange } from '../../access/reviews.ts';
-import { enqueue } from '../../core/job-table.ts';
-import { announce } from '../../people/notifications/announce.ts';
+import { enqueueAll } from '../../core/job-table.ts';
+import { announceAll } from '../../people/notifications/announce.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { moveMembers } from '../workflow/member-states.ts';
 import { tellOfReviews } from './tell.ts';
@@ -27,6 +27,30 @@ interface Reopened {
   reviews: string[] | null;
 }
 
+/** Moves the members of these posts back to `review`, and announces their decided reviews to the reviewers. */
+async function reopen(tx: Tx, actor: SignedIn, rows: readonly Reopened[]): Promise<void> {
+  const posts = rows.flatMap(({ post_id: post, reviews }) => {
+    const [review] = reviews ?? [];
+    return review === undefined ? [] : [{ post, review }];
+  });
+  for (const { post, review } of posts)
+    await moveMembers(tx, actor, post, { to: 'review', from: 'approved', review });
+  await enqueueAll(
+    tx,
+    'reopen-reviews',
+    posts.map((payload) => ({ payload, key: `reopen-reviews:${payload.post}` })),
+  );
+  const events = rows.flatMap(({ version, reviews }) =>
+    (reviews ?? []).map((review) => ({
+      what: 'review_reopened' as const,
+      review,
+      version,
+      actor: actor.ref,
+    })),
+  );
+  await announceAll(tx, events);
+}
+
 /**
  * REVIEW-8: gives reviewed posts whose members or files have changed the next version, and reopens their reviews. Called
  * by everything that changes them, with a query for the ids of posts that may be concerned. The locks come first: the
@@ -44,15 +68,8 @@ export async function followContent(tx: Tx, actor: SignedIn, posts: RawBuilder<u
         select from review_reviewers rr where rr.review_id = r.id and rr.decision is not null) order by r.id) end as reviews`.execute(
     tx,
   );
-  for (const { post_id: post, version, reviews } of rows) {
-    await tellOfReviews(tx, sql`r.post_id = ${post} and ${openReview}`);
-    const [first] = reviews ?? [];
-    if (reviews === null || first === undefined) continue;
-    await moveMembers(tx, actor, post, { to: 'review', from: 'approved', review: first });
-    await enqueue(tx, 'reopen-reviews', { post, review: first }, { key: `reopen-reviews:${post}` });
-    for (const review of reviews)
-      await announce(tx, { what: 'review_reopened', review, version, actor: actor.ref });
-  }
+  await tellOfReviews(tx, sql`r.post_id = any(${rows.map((row) => row.post_id)}::uuid[]) and ${openReview}`);
+  await reopen(tx, actor, rows);
 }
 
 /** A query for the posts that contain one of these assets. */

@@ -85,7 +85,8 @@ function merged(some: readonly CommentRoot[], others: readonly CommentRoot[]): C
 export const thread = handle(listComments, async ({ db }, { caller, params, query }) => {
   await checkDiscussed(db, caller, params.id);
   const which = sql<boolean>`c.post_id = ${params.id} and ${filtersOf(caller, query)}`;
-  const rows = await rowsOf(db, caller, params.id, which, newestFirst(query, 'c.created_at', 'c.id'));
+  const page = newestFirst(query, 'c.created_at', 'c.id');
+  const rows = await rowsOf(db, caller, params.id, which, page);
   const guests =
     caller.kind === 'anonymous'
       ? []
@@ -97,7 +98,7 @@ export const thread = handle(listComments, async ({ db }, { caller, params, quer
     rows.filter((row) => row.reply_count > 0).map((row) => row.id),
   );
   const roots = rows.map((row): CommentRoot => ({ ...showComment(row), replies: replies.get(row.id) ?? [] }));
-  const cut = newestFirst(query, 'c.created_at', 'c.id').cut(merged(roots, guests), keyOf);
+  const cut = page.cut(merged(roots, guests), keyOf);
   return { status: 200, body: { items: cut.rows, next_cursor: cut.next } };
 });
 

@@ -14,7 +14,7 @@ import { lockEditable as lockAsset } from '../assets/edit.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted } from './target.ts';
-import { checkPresets, hashLinkPassword, watermarkText } from './terms.ts';
+import { checkPresets, hashLinkPassword, presetKeys, watermarkText } from './terms.ts';
 
 /** Locks a link the caller may change: 404 when there is none, 403 for a token without the scope. */
 export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<LinkRow> {
@@ -43,9 +43,7 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   checkInFuture('expires_at', body.expires_at ?? null);
   return {
     ...columns,
-    ...(presets == null
-      ? { ...(presets === undefined ? {} : { presets }) }
-      : { presets: [...new Set(presets)] }),
+    ...(presets === undefined ? {} : { presets: presetKeys(presets) }),
     ...(label === undefined ? {} : { label: label.trim() }),
     ...(password === undefined
       ? {}

@@ -18,6 +18,11 @@ export async function watermarkText(
   return given === true ? readSiteName(db) : given.trim();
 }
 
+/** Returns each key of a link's presets once; null for a link without presets. */
+export function presetKeys(given: readonly string[] | null | undefined): string[] | null {
+  return given == null ? null : [...new Set(given)];
+}
+
 /** Throws 404 for a preset that the caller does not have. */
 export async function checkPresets(db: Database, caller: SignedIn, keys: readonly string[]): Promise<void> {
   const found = await findPresets(db, caller, keys);

@@ -5,7 +5,7 @@ import { findLiveLink, unlockedCookie } from './visit.ts';
 
 /** `POST /links/{token}/unlock`. A link without a password needs no cookie. */
 export const unlock = handle(unlockLink, async (deps, { params, body, http }) => {
-  const link = await findLiveLink(deps, params.token, http);
+  const { link } = await findLiveLink(deps, params.token, http);
   if (link.password_hash === null) return { status: 204 };
   const { matches } = await deps.passwords.verify(link.id, body.password, link.password_hash);
   if (!matches) throw refuse('link-password-wrong');

@@ -5,6 +5,7 @@ import { unlockLink } from '@vitrine/contract/link-visits';
 import type { TargetKind } from '@vitrine/contract/links';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import { type Guest, type LinkVisitor, liveLink, liveTarget } from '../../access/links.ts';
 import { visitor } from '../../access/visitors.ts';
@@ -65,14 +66,14 @@ async function findLink(db: Database, token: string, guestToken: string | null):
 }
 
 /**
- * Returns the link of this token. The same 404 for a link that is unknown, expired or revoked, whose target is deleted
+ * Returns the link of this token, and its creator. The same 404 for a link that is unknown, expired or revoked, whose target is deleted
  * or a draft, or whose creator is not active or may no longer edit the target.
  */
 export async function findLiveLink(
   { db }: Pick<Deps, 'db'>,
   token: string,
   http: Pick<HttpFacts, 'cookie'>,
-): Promise<LiveLink> {
+): Promise<{ link: LiveLink; creator: SignedIn }> {
   const link = await findLink(db, token, http.cookie(nameGuest.cookie));
   if (link === null) throw notFound();
   const creator = await callerOf(db, link.created_by_user_ref);
@@ -80,7 +81,7 @@ export async function findLiveLink(
   const { rows } = await sql`select from ${tables[link.target_kind]} = ${link.target_id}
     and ${liveTarget(link.target_kind, creator, link.version)}`.execute(db);
   if (rows.length === 0) throw notFound();
-  return link;
+  return { link, creator };
 }
 
 /** Returns the proof that the password of a link was given; valid for that password and until that time. */
@@ -116,13 +117,6 @@ async function fillingOf(db: Database, id: string) {
   return query === null ? null : matchingFiles(db, visitor, query);
 }
 
-/** Returns the presets of a link that still exist and that its creator still has; null if it has none. */
-async function presetsOf(db: Database, { presets, created_by_user_ref: creatorRef }: LiveLink) {
-  if (presets === null) return null;
-  const creator = await callerOf(db, creatorRef);
-  return creator === null ? [] : findPresets(db, creator, presets);
-}
-
 function guestOf({ guest_id: id, guest_name: name, guest_muted: muted }: LiveLink): Guest | null {
   return id === null || name === null ? null : { id, name, muted };
 }
@@ -133,7 +127,7 @@ export async function visitLink(
   token: string,
   http: Pick<HttpFacts, 'cookie'>,
 ): Promise<{ link: LiveLink; visitor: LinkVisitor }> {
-  const link = await findLiveLink(deps, token, http);
+  const { link, creator } = await findLiveLink(deps, token, http);
   if (!isUnlocked(deps.secretKey, link, http.cookie(unlockLink.cookie)))
     throw refuse('link-password-required');
   return {
@@ -146,7 +140,8 @@ export async function visitLink(
       allowDownload: link.allow_download,
       watermark: link.watermark,
       version: link.version,
-      presets: await presetsOf(deps.db, link),
+      // Those that still exist and that the creator still has.
+      presets: link.presets === null ? null : await findPresets(deps.db, creator, link.presets),
       allowFeedback: link.allow_feedback,
       allowPicks: link.allow_picks,
       maxPicks: link.max_picks,

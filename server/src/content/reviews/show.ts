@@ -15,7 +15,7 @@ import {
 } from '../../access/reviews.ts';
 import type { Deps } from '../../core/deps.ts';
 import { noTexts } from '../../core/kept-texts.ts';
-import type { Columns, Database } from '../../platform/database/pool.ts';
+import { type Columns, type Database, timestampOfJson } from '../../platform/database/pool.ts';
 import { type Writing, writtenPosts } from '../posts/write-page.ts';
 
 interface ReviewerRow {
@@ -59,8 +59,7 @@ function showReviewer({ user, decision, note, version, counts, decided_at, asset
     version,
     counts,
     ...(files === undefined ? {} : { assets: files }),
-    // PostgreSQL writes times in JSON with `+00:00`.
-    decided_at: decided_at?.replace('+00:00', 'Z') ?? null,
+    decided_at: decided_at === null ? null : timestampOfJson(decided_at),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { DomainEvent } from '../../core/domain-event.ts';
-import { enqueue } from '../../core/job-table.ts';
+import { enqueueAll } from '../../core/job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 
 /**
@@ -7,5 +7,14 @@ import type { Tx } from '../../platform/database/pool.ts';
  * that the request costs the same however many there are.
  */
 export async function announce(tx: Tx, event: DomainEvent): Promise<void> {
-  await enqueue(tx, 'announce', event, { key: `announce:${Object.values(event).join(':')}` });
+  await announceAll(tx, [event]);
+}
+
+/** Enqueues any number of different domain events in one statement. */
+export async function announceAll(tx: Tx, events: readonly DomainEvent[]): Promise<void> {
+  const jobs = events.map((event) => ({
+    payload: event,
+    key: `announce:${Object.values(event).join(':')}`,
+  }));
+  await enqueueAll(tx, 'announce', jobs);
 }

@@ -215,7 +215,7 @@ export async function lookAtStreams(
   for (const post of posts) await ask(matrix, caller, following, post, labelOfPost(post), usual);
 }
 
-/** ANNOTATION-10: everyone who looks at this post hears of an annotation if they are shown its file. */
+/** ANNOTATION-10: viewers of the post receive an annotation if they may see its file. */
 export async function listenToAnnotations(
   matrix: Matrix,
   annotated: Annotated,
@@ -239,7 +239,7 @@ export async function listenToAnnotations(
   for (const { caller, stream } of listening) {
     const who = caller.kind;
     const label = (asset: AssetCell) => `${caller.name}: event about ${labelOfAsset(asset)}`;
-    // Everyone hears of the last one, which comes after the first.
+    // Everyone receives the last one, which is sent after the first.
     matrix.ledger.hold(label(last), seesMember(annotated, who, last), true);
     await stream.heard<{ id: string }>('comment', ({ id }) => id === shown);
     matrix.ledger.hold(label(first), stream.text().includes(hidden), seesMember(annotated, who, first));

@@ -299,8 +299,11 @@ async function addApprovals({ world }: Matrix, posts: readonly PostCell[]): Prom
     .values({ key: 'approvals', value: JSON.stringify(required) })
     .execute();
   const another = world.refOf('content.read.all');
-  const told = posts.map((post, place) => ({ post, how: must(decisions[place % decisions.length], 'kind') }));
-  for (const { post, how } of told) {
+  const decided = posts.map((post, place) => ({
+    post,
+    how: must(decisions[place % decisions.length], 'kind'),
+  }));
+  for (const { post, how } of decided) {
     if (how === 'none') continue;
     const user_ref = how === 'by the author' ? must(world.refs[post.author], 'author') : another;
     // An account that was removed cannot decide.
@@ -317,7 +320,7 @@ async function addApprovals({ world }: Matrix, posts: readonly PostCell[]): Prom
         .execute();
     }
   }
-  return new Set(told.flatMap(({ post, how }) => (how === 'approved' ? [post] : [])));
+  return new Set(decided.flatMap(({ post, how }) => (how === 'approved' ? [post] : [])));
 }
 
 /** APPROVAL-1, APPROVAL-5: links and publications of those who may edit a post. */

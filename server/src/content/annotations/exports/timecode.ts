@@ -85,7 +85,7 @@ export interface Span {
   length: number;
 }
 
-/** Returns the frames of a moment or range, whose end does not belong to it; at least one. */
+/** Returns the frames of a moment or a range, at least one; the end of a range is exclusive. */
 export function spanOf({ start, end }: { start: number; end?: number }, { rate }: Counting): Span {
   const frame = frameAt(start, rate);
   return { frame, length: Math.max(1, end === undefined ? 1 : frameAt(end, rate) - frame) };

@@ -100,7 +100,7 @@ function columnAction(
       await writeColumn(step, name, changed);
       if (!isPost) return;
       for (const { row, record } of changed)
-        if (opensToPublic(row, record))
+        if (!row.approved && opensToPublic(row, record))
           await checkApprovals(step.tx, step.caller, row.id, ['public_audience'], overrideReason);
     },
     edited: [name],

@@ -3,7 +3,7 @@ import { livePost } from '../../../access/posts.ts';
 import { openReview } from '../../../access/reviews.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
-import { announce } from '../../../people/notifications/announce.ts';
+import { announceAll } from '../../../people/notifications/announce.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 
 /** How many reviews one run reminds of. The next run goes on. */
@@ -24,7 +24,10 @@ async function remind(tx: Tx, when: When): Promise<void> {
       where ${openReview} and ${livePost} and ${due[when]}
       order by r.due_at limit ${MOST_REMINDED} for update of r skip locked)
     returning x.id`.execute(tx);
-  for (const { id } of rows) await announce(tx, { what: 'review_due', review: id, when });
+  await announceAll(
+    tx,
+    rows.map(({ id }) => ({ what: 'review_due', review: id, when })),
+  );
 }
 
 /** REVIEW-11: reminds of open reviews a day before they are due, and once after. Runs every five minutes. */
