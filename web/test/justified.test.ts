@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { justify, type Row, ratioOf, rowsBetween, targetHeightFor } from '#lib/posts/justified.ts';
+import { justify, ratioOf, rowsBetween, type TileRow, targetHeightFor } from '#lib/posts/justified.ts';
 
 function randomRatios(count: number, seed: number): number[] {
   let state = seed;
@@ -11,7 +11,7 @@ function randomRatios(count: number, seed: number): number[] {
 
 const shape = { width: 1392, targetHeight: 290, gap: 12, more: false };
 
-function lineEnd(row: Row): number {
+function lineEnd(row: TileRow): number {
   const last = row.tiles.at(-1);
   return last === undefined ? 0 : last.left + last.width;
 }

@@ -11,7 +11,7 @@ const wide = { viewport: { width: 1440, height: 900 } };
 const mara = await studio.enter('mara', wide);
 const ana = await studio.join('ana', 'Ana Sol', wide);
 const ben = await studio.join('ben', 'Ben Lund', phone);
-await studio.join('eve', 'Eve Roy');
+const eve = await studio.join('eve', 'Eve Roy', wide);
 
 /** Nothing reaches beyond the screen. */
 async function fits(page: Page): Promise<void> {
@@ -76,8 +76,16 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ana.getByRole('link', { name: /In review/ }).click();
   await ana.getByText('The second one is dark.').waitFor();
 
+  // Ana’s page receives the decision as an event, Eve’s polls without events.
+  await eve.route('**/api/v1/events?post=*', (route) => route.abort());
+  await eve.clock.install();
+  await eve.goto(ana.url());
+  await eve.getByText('0 of 2 approved, one asks for changes').waitFor();
   await ben.getByRole('button', { name: 'Approve' }).click();
   await ben.getByText('You approved it.').waitFor();
+  await ana.getByText('1 of 2 approved').waitFor();
+  await eve.clock.fastForward(16_000);
+  await eve.getByText('1 of 2 approved').waitFor();
   await ana.goto(`/posts/${post.id}/edit`);
   await ana.getByRole('button', { name: 'Publish', exact: true }).click();
   await ana.waitForURL(`**/posts/${post.id}`);

@@ -1,13 +1,16 @@
+import type { QueryKey } from '@tanstack/svelte-query';
 import type { Comment } from '@vitrine/contract/comments';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { createContext } from 'svelte';
 import { createConversation } from '#lib/comments/conversation.ts';
-import { listenEvents } from '#lib/notifications/events.svelte.ts';
+import { type EventListening, listenEvents } from '#lib/notifications/events.svelte.ts';
 import type { Service } from '#lib/service.ts';
 
 /** The live state of a post: who else looks at it, and what was new last, for screen readers. */
 export interface LivePost {
   readonly postId: string | undefined;
+  /** Whether the stream is open. While it is not, changes are missed. */
+  readonly connected: boolean;
   readonly people: readonly PostAuthor[];
   readonly announcement: string;
 }
@@ -18,8 +21,8 @@ export const [getLivePost, setLivePost] = createContext<LivePost>();
 const quietMs = 200;
 
 /**
- * Listens to the comments, resolutions and readers of the post that `post` returns, and updates its lists. Called while
- * a component is created; ends with it.
+ * Listens to the comments, resolutions, reviews and readers of the post that `post` returns, and updates its lists. Called
+ * while a component is created; ends with it.
  */
 export function listenToPost(
   service: Service,
@@ -29,6 +32,7 @@ export function listenToPost(
   const { queries } = service;
   let people = $state.raw<readonly PostAuthor[]>([]);
   let announcement = $state('');
+  let listening = $state.raw<EventListening>();
 
   /** Returns whether a list was read before this time, so that later events are missing in it. */
   const hasListFrom = (postId: string, time: number) =>
@@ -42,28 +46,32 @@ export function listenToPost(
     if (postId === undefined) return;
     const conversation = createConversation(service, postId);
     let waiting: ReturnType<typeof setTimeout> | undefined;
-    let isStale = false;
+    let stale: readonly QueryKey[] = [];
     let isFirst = true;
     const begun = Date.now();
 
-    /** Reads the counts of the post again, and its lists if what is new could not be put into them. */
-    function readAgain(lists: boolean) {
-      isStale ||= lists;
+    const lists = [['comments', postId], ['replies']];
+    const reviews = [['reviews']];
+
+    /** Reads the counts of the post again, and what else is out of date. */
+    function readAgain(others: readonly QueryKey[] = []) {
+      stale = [...stale, ...others.filter((key) => !stale.includes(key))];
       clearTimeout(waiting);
       waiting = setTimeout(() => {
-        const keys = isStale ? [['comments', postId], ['replies'], ['post', postId]] : [['post', postId]];
-        isStale = false;
-        for (const queryKey of keys) void queries.invalidateQueries({ queryKey });
+        for (const queryKey of [['post', postId], ...stale]) void queries.invalidateQueries({ queryKey });
+        stale = [];
       }, quietMs);
     }
 
     function receive(comment: Comment | { readonly deleted: true }, words: (about: Comment) => string) {
       if ('deleted' in comment) {
-        readAgain(true);
+        readAgain(lists);
         return;
       }
-      if (comment.parent_id === null) conversation.receive(comment);
-      readAgain(comment.parent_id !== null);
+      if (comment.parent_id === null) {
+        conversation.receive(comment);
+        readAgain();
+      } else readAgain(lists);
       announcement = words(comment);
     }
 
@@ -81,16 +89,18 @@ export function listenToPost(
             const state = resolved_at === undefined ? 'A comment is open' : 'A comment is resolved';
             return assignee === undefined ? state : `${state}, and assigned to ${assignee.display_name}`;
           }),
+        decision: () => readAgain(reviews),
         presence(data) {
           const { viewers } = data as { readonly viewers: readonly PostAuthor[] };
           people = viewers.filter(({ ref }) => ref !== ownRef());
         },
       },
       onopen() {
-        if (!isFirst || hasListFrom(postId, begun)) readAgain(true);
+        if (!isFirst || hasListFrom(postId, begun)) readAgain([...lists, ...reviews]);
         isFirst = false;
       },
     });
+    listening = events;
     return () => {
       events.close();
       clearTimeout(waiting);
@@ -101,6 +111,9 @@ export function listenToPost(
   return {
     get postId() {
       return post();
+    },
+    get connected() {
+      return listening?.connected ?? false;
     },
     get people() {
       return people;

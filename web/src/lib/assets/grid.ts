@@ -1,4 +1,4 @@
-import type { Row } from '#lib/posts/justified.ts';
+import type { TileRow } from '#lib/posts/justified.ts';
 
 /** How the page of assets shows them: tiles of three sizes, or a list with a line for each. */
 export type LibraryView = 'small' | 'medium' | 'large' | 'list';
@@ -13,7 +13,7 @@ const nameHeight = 26;
 const moreHeight = 18;
 
 export interface Grid {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TileRow[];
   readonly height: number;
   /** The height of the picture of a tile. */
   readonly tile: number;
@@ -32,7 +32,7 @@ export function layOut(
   const least = isList ? width : leastWidth[view][isNarrow ? 0 : 1];
   const columns = Math.max(1, Math.floor((width + gap) / (least + gap)));
   const tile = (width - gap * (columns - 1)) / columns;
-  const rows: Row[] = [];
+  const rows: TileRow[] = [];
   let top = 0;
   for (let from = 0; from < count; from += columns) {
     const indexes = Array.from({ length: Math.min(columns, count - from) }, (_, at) => from + at);

@@ -1,12 +1,5 @@
-import type { GuestDecision } from '@vitrine/contract/guests';
-
 /** Describes how many files a guest has picked, of how many. */
 export function picksOf(count: number, most: number | undefined): string {
   if (most !== undefined) return `${count} of ${most} picked`;
   return count === 1 ? '1 picked' : `${count} picked`;
 }
-
-export const decisionWords: Readonly<Record<GuestDecision, string>> = {
-  approved: 'Approved',
-  changes_requested: 'Changes requested',
-};

@@ -1,5 +1,6 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostMember } from '@vitrine/contract/posts';
+import { stageRatioOf } from './justified.ts';
 
 /** Returns the cover of a post: the chosen one, otherwise its first member (POST-23). */
 export function coverOf(post: Post): PostMember | undefined {
@@ -11,6 +12,12 @@ export function coverOf(post: Post): PostMember | undefined {
 export function coverAssetOf(post: Post): ShownAsset | undefined {
   const cover = coverOf(post);
   return cover === undefined || cover.restricted ? undefined : cover.asset;
+}
+
+/** Returns the aspect ratio of the carousel on a phone: its first picture's, so that paging does not move the page. */
+export function carouselRatioOf({ members: [first] }: Post): number {
+  if (first === undefined || first.restricted) return 4 / 3;
+  return stageRatioOf(first.asset.pixel_width, first.asset.pixel_height);
 }
 
 export function titleOf(post: Post): string {

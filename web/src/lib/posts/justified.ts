@@ -13,14 +13,14 @@ export interface Tile {
   readonly width: number;
 }
 
-export interface Row {
+export interface TileRow {
   readonly top: number;
   readonly height: number;
   readonly tiles: readonly Tile[];
 }
 
 export interface Sheet {
-  readonly rows: readonly Row[];
+  readonly rows: readonly TileRow[];
   readonly height: number;
 }
 
@@ -31,6 +31,11 @@ const widest = 3.2;
 export function ratioOf(width: number | null, height: number | null): number {
   if (width === null || height === null || width <= 0 || height <= 0) return 1;
   return Math.min(widest, Math.max(narrowest, width / height));
+}
+
+/** Returns the aspect ratio of a stage on a phone: that of its picture within narrower limits. */
+export function stageRatioOf(width: number | null, height: number | null): number {
+  return Math.min(1.8, Math.max(0.75, ratioOf(width, height)));
 }
 
 function heightOf(ratioSum: number, count: number, shape: SheetShape): number {
@@ -54,7 +59,7 @@ function tilesOf(ratios: readonly number[], from: number, height: number, shape:
  * the last.
  */
 export function justify(ratios: readonly number[], shape: SheetShape): Sheet {
-  const rows: Row[] = [];
+  const rows: TileRow[] = [];
   let top = 0;
   let from = 0;
   const close = (end: number, height: number, fill: boolean) => {
@@ -101,8 +106,8 @@ export function justify(ratios: readonly number[], shape: SheetShape): Sheet {
 }
 
 /** Returns the rows that overlap a vertical range of the sheet, as [first, end). */
-export function rowsBetween(rows: readonly Row[], from: number, to: number): readonly [number, number] {
-  const firstWhere = (isPast: (row: Row) => boolean): number => {
+export function rowsBetween(rows: readonly TileRow[], from: number, to: number): readonly [number, number] {
+  const firstWhere = (isPast: (row: TileRow) => boolean): number => {
     let low = 0;
     let high = rows.length;
     while (low < high) {

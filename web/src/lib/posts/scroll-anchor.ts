@@ -1,4 +1,4 @@
-import { type Row, rowsBetween } from './justified.ts';
+import { rowsBetween, type TileRow } from './justified.ts';
 
 /** The position of a post in the window, to restore it after a new layout. */
 export interface Anchor {
@@ -13,7 +13,7 @@ export interface Anchor {
  * least visible. Returns none while the top of the sheet is visible, because new posts should then appear.
  */
 export function anchorsIn(
-  rows: readonly Row[],
+  rows: readonly TileRow[],
   ids: readonly string[],
   above: number,
   height: number,
@@ -34,7 +34,7 @@ export function anchorsIn(
 /** Returns how far to scroll, in CSS pixels, to restore the first anchor that still exists; 0 if there is none. */
 export function shiftFor(
   anchors: readonly Anchor[],
-  rows: readonly Row[],
+  rows: readonly TileRow[],
   ids: readonly string[],
   above: number,
 ): number {

@@ -1,4 +1,5 @@
-import type { Review, ReviewDecision, Reviewer, ReviewQueue } from '@vitrine/contract/reviews';
+import type { Review, Reviewer, ReviewQueue } from '@vitrine/contract/reviews';
+import { decisionWords } from './decision-words.ts';
 
 export const queueWords: readonly {
   readonly state: ReviewQueue;
@@ -17,11 +18,6 @@ export function readQueue(params: { get(name: string): string | null }): ReviewQ
 
 export const queueAddress = (state: ReviewQueue) =>
   state === 'waiting_for_me' ? '/reviews' : `/reviews?state=${state}`;
-
-export const decisionWords: Readonly<Record<ReviewDecision, string>> = {
-  approved: 'Approved',
-  changes_requested: 'Changes requested',
-};
 
 /** Describes what a reviewer has decided, and whether it still counts. */
 export function standOf({ decision, version, counts }: Reviewer, current: number): string {
