@@ -2070,18 +2070,18 @@ create table federation_peers (
   created_by_user_ref bigint,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  told_key bytea,
+  announced_key bytea,
   cursor_seq bigint not null default 0,
   cursor_id text,
   resent_at timestamp(3) with time zone,
   offered_from text,
   constraint federation_peers_instance_url_key UNIQUE (instance_url),
   constraint federation_peers_pkey PRIMARY KEY (id),
+  constraint federation_peers_announced_key_check CHECK ((octet_length(announced_key) = 32)),
   constraint federation_peers_display_name_check CHECK ((char_length(display_name) <= 200)),
   constraint federation_peers_instance_url_check CHECK (((char_length(instance_url) >= 1) AND (char_length(instance_url) <= 500))),
   constraint federation_peers_public_key_check CHECK ((octet_length(public_key) = 32)),
-  constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text]))),
-  constraint federation_peers_told_key_check CHECK ((octet_length(told_key) = 32))
+  constraint federation_peers_state_check CHECK ((state = ANY (ARRAY['pending_inbound'::text, 'pending_outbound'::text, 'connected'::text, 'disabled'::text])))
 );
 
 create table federation_rejections (

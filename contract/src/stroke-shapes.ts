@@ -85,8 +85,8 @@ function arrow(from: Place, to: Place, width: number): string {
   const length = Math.hypot(dx, dy);
   const head = Math.min(width * 5, length / 2);
   const side = (angle: number): Place => {
-    const turned = Math.atan2(dy, dx) + Math.PI + angle;
-    return { x: to.x + head * Math.cos(turned), y: to.y + head * Math.sin(turned) };
+    const direction = Math.atan2(dy, dx) + Math.PI + angle;
+    return { x: to.x + head * Math.cos(direction), y: to.y + head * Math.sin(direction) };
   };
   return `M${pair(from)}L${pair(to)}M${pair(side(0.5))}L${pair(to)}L${pair(side(-0.5))}`;
 }

@@ -21,7 +21,7 @@ import {
   readFederationSettings,
 } from './config/federation.ts';
 import { type LimitSettings, limitSettingNames, readLimitSettings } from './config/limits.ts';
-import { defaultDataDir, gatherSettings } from './config/place.ts';
+import { collectSettings, defaultDataDir } from './config/place.ts';
 import { type ProcessSettings, processSettingNames, readProcessSettings } from './config/processes.ts';
 import { type ProgramSettings, programSettingNames, readProgramSettings } from './config/programs.ts';
 import { readSecretSettings, type SecretSettings, secretSettingNames } from './config/secrets.ts';
@@ -137,7 +137,7 @@ export function readConfig(
   reachable: (dir: string) => boolean = reachableByDatabaseUser,
 ): Config {
   const refusal = (message: string) => new ConfigError(message);
-  const given = gatherSettings(env, directory, refusal);
+  const given = collectSettings(env, directory, refusal);
   for (const name of Object.keys(given)) {
     if (name.startsWith('VITRINE_') && !names.some((known) => known === name))
       throw refusal(`unknown setting ${name}`);

@@ -71,9 +71,9 @@ function quoted(value: string | number | null): string {
   return value === null ? 'NULL' : `"${String(value).replaceAll('"', '""')}"`;
 }
 
-type Row = Record<string, string | number | null>;
+type ImportedUser = Record<string, string | number | null>;
 
-function csv(rows: readonly Row[]): string {
+function csv(rows: readonly ImportedUser[]): string {
   const names = Object.keys(rows[0] ?? {});
   const lines = rows.map((row) => names.map((name) => quoted(row[name] ?? null)).join(','));
   return `${[names.join(','), ...lines].join('\n')}\n`;
@@ -405,7 +405,7 @@ test('prints a warning if the key of the hashes is not set, or is not that of th
 
 describe('a MySQL table', () => {
   const secret = 'p@ss:w/ö?r#d%& "\'';
-  const tables: Record<string, Row[]> = {
+  const tables: Record<string, ImportedUser[]> = {
     user: [
       {
         ref: 3,

@@ -121,8 +121,13 @@ describe('settings', () => {
     testMails: 10,
   };
   const concurrency = { connectionsPerAddress: 1000, uploadsPerAddress: 100, uploadsPerAccount: 20 };
-  type Row<K extends keyof Config> = [key: K, usual: Config[K], env: Record<string, string>, given: unknown];
-  const rows: { [K in keyof Config]: Row<K> }[keyof Config][] = [
+  type SettingCase<K extends keyof Config> = [
+    key: K,
+    usual: Config[K],
+    env: Record<string, string>,
+    given: unknown,
+  ];
+  const rows: { [K in keyof Config]: SettingCase<K> }[keyof Config][] = [
     ['host', '127.0.0.1', { VITRINE_HOST: '0.0.0.0' }, '0.0.0.0'],
     ['port', 8420, { VITRINE_PORT: '80' }, 80],
     ['dataDir', join(empty, 'data'), { VITRINE_DATA: '/srv/pictures' }, '/srv/pictures'],

@@ -8,7 +8,7 @@ import { handle } from '../../core/handle.ts';
 import { newestFirst } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 
-interface Row extends Pick<AssetHistoryEntry, 'at' | 'what'> {
+interface HistoryRow extends Pick<AssetHistoryEntry, 'at' | 'what'> {
   id: string;
   who: PostAuthor | null;
   subject: PostAuthor | null;
@@ -24,7 +24,7 @@ export const list = handle(listAssetHistory, async ({ db }, { caller, params: { 
   const found = await sql`select from assets a where a.id = ${id} and ${editableAssets(caller)}`.execute(db);
   if (found.rows.length === 0) throw notFound();
   const page = newestFirst(query, 'x.at', 'x.id');
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<HistoryRow>`
     select x.id, x.at, x.what, ${identityJson(caller, 'wu')} as who, ${identityJson(caller, 'su')} as subject, x.details
     from (
       select a.id, a.created_at as at, 'created' as what, a.owner_user_ref as who, null::bigint as subject,

@@ -10,9 +10,9 @@ import { visitLink } from './visit.ts';
 
 /** What guests decide about the target of a link and its files (GUEST-9). */
 
-type Row = Columns<'link_decisions', 'asset_id' | 'decision' | 'note' | 'decided_at'>;
+type DecisionRow = Columns<'link_decisions', 'asset_id' | 'decision' | 'note' | 'decided_at'>;
 
-const shown = ({ decision, note, decided_at }: Row) => ({
+const shown = ({ decision, note, decided_at }: DecisionRow) => ({
   // Declared by a check constraint of the column.
   decision: decision as 'approved' | 'changes_requested',
   ...(note === '' ? {} : { note }),
@@ -25,7 +25,7 @@ export async function readDecisions(
   visitor: LinkVisitor,
   guestId: string,
 ): Promise<GuestDecisions> {
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<DecisionRow>`
     select d.asset_id, d.decision, d.note, d.decided_at
     from link_decisions d left join assets a on a.id = d.asset_id
     where d.guest_id = ${guestId} and (d.asset_id is null or ${linkedAssets(visitor)})

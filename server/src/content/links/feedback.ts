@@ -15,7 +15,7 @@ import { findManaged, pagesOf } from './managed.ts';
 
 /** What guests left at a link, for the editors of its target (GUEST-11). */
 
-interface Row {
+interface FeedbackRow {
   id: string;
   kind: LinkFeedback['kind'];
   asset_id: string | null;
@@ -34,7 +34,7 @@ interface Row {
 async function readPage(db: Database, caller: SignedIn, linkId: string, query: PageQuery) {
   const page = newestFirst(query, 'x.created_at', 'x.id');
   const title = sql`case when ${shownAssets(caller)} then a.title end as title`;
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<FeedbackRow>`
     select x.id, x.kind, x.asset_id, x.title, x.body, x.version, x.anchor, x.strokes, x.decision, x.guest_id, x.name,
       x.created_at
     from (

@@ -10,19 +10,19 @@ import { findManaged } from './managed.ts';
 
 /** The guests of a link, for the editors of its target. */
 
-type Row = Omit<GuestRecord, 'decision'> & { decision: GuestRecord['decision'] | null };
+type GuestRow = Omit<GuestRecord, 'decision'> & { decision: GuestRecord['decision'] | null };
 
-const columns = sql<Row>`g.id, g.name, g.muted_at is not null as muted,
+const columns = sql<GuestRow>`g.id, g.name, g.muted_at is not null as muted,
   (select count(*) from link_picks k where k.guest_id = g.id) as pick_count,
   (select count(*) from guest_comments gc where gc.guest_id = g.id and gc.deleted_at is null) as comment_count,
   (select d.decision from link_decisions d where d.guest_id = g.id and d.asset_id is null) as decision, g.created_at`;
 
-function shownGuest({ decision, ...guest }: Row): GuestRecord {
+function shownGuest({ decision, ...guest }: GuestRow): GuestRecord {
   return { ...guest, ...(decision == null ? {} : { decision }) };
 }
 
-async function readGuests(db: Database, matching: RawBuilder<unknown>): Promise<Row[]> {
-  const { rows } = await sql<Row>`select ${columns} from link_guests g where ${matching}`.execute(db);
+async function readGuests(db: Database, matching: RawBuilder<unknown>): Promise<GuestRow[]> {
+  const { rows } = await sql<GuestRow>`select ${columns} from link_guests g where ${matching}`.execute(db);
   return rows;
 }
 

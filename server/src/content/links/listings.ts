@@ -12,7 +12,7 @@ import { countOmittedOf } from './target.ts';
 
 /** Lists of links to different targets (LINK-20). */
 
-interface Row extends LinkRow {
+interface ListedLinkRow extends LinkRow {
   token_sealed: Buffer | null;
   created_by: NonNullable<ListedLink['created_by']> | null;
   target_title: string | null;
@@ -25,7 +25,7 @@ async function listLinks(
   matching: RawBuilder<boolean>,
 ) {
   const page = newestFirst(query, 'l.created_at', 'l.id');
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<ListedLinkRow>`
     select ${linkColumns}, case when l.created_by_user_ref = ${caller.ref} then l.token_sealed end as token_sealed,
       ${identityJson(readerOfNames(caller), 'cu')} as created_by, ${titleOfTarget(caller)} as target_title
     from share_links l join users cu on cu.ref = l.created_by_user_ref

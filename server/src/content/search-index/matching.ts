@@ -108,12 +108,12 @@ export function matchingOf(caller: Caller, kind: SearchKind, parsed: ParsedQuery
         ? sql`(ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${wanted}) / ${length})::float8`
         : sql`ts_rank('{0.1,0.3,0.6,1.0}', ${document}, ${wanted}, 1)::float8`;
   // No title is gated.
-  const behind = areTitles ? null : behindGates(caller, kind);
-  if (behind === null || gated === null) {
+  const gates = areTitles ? null : behindGates(caller, kind);
+  if (gates === null || gated === null) {
     return { likely: own, gathered: withWords, matches: sql`true`, rank: rankOf(column) };
   }
-  const document = sql`(case when ${behind.any} then ${column} || ${behind.open} else ${column} end)`;
-  const matches = sql<boolean>`(not ${behind.any} or ts_match_vq(${column} || ${behind.open}, ${once}))`;
+  const document = sql`(case when ${gates.any} then ${column} || ${gates.open} else ${column} end)`;
+  const matches = sql<boolean>`(not ${gates.any} or ts_match_vq(${column} || ${gates.open}, ${once}))`;
   if (parsed.wanted === '') return { likely: own, gathered: withWords, matches, rank: rankOf(document) };
   // Gated words may match a part of the query. Considers all gates, regardless of the caller; `matches` considers the
   // open ones.
@@ -152,15 +152,15 @@ function withGates(
   { each, either }: ParsedQuery,
   column: RawBuilder<unknown>,
 ): RawBuilder<boolean>[] {
-  const behind = (part: string) => sql<boolean>`${sql.ref(`d.${key}`)} in (
+  const inGated = (part: string) => sql<boolean>`${sql.ref(`d.${key}`)} in (
     select ${sql.ref(`g.${key}`)} from ${sql.table(gated)} g where g.document @@ ${part}::tsquery)`;
-  if (each.length > PARTS_APART) return [behind(either)];
-  const before = (part: string) => sql<boolean>`${column} @@ ${part}::tsquery`;
+  if (each.length > PARTS_APART) return [inGated(either)];
+  const inOwn = (part: string) => sql<boolean>`${column} @@ ${part}::tsquery`;
   const ways = each.reduce<RawBuilder<boolean>[][]>(
     (known, part) =>
       known.flatMap((way) => [
-        [...way, behind(part)],
-        [...way, before(part)],
+        [...way, inGated(part)],
+        [...way, inOwn(part)],
       ]),
     [[]],
   );
@@ -214,14 +214,14 @@ export function similarityMatching(caller: Caller, kind: SearchKind, parsed: Par
   const column = sql.ref(columns.document);
   const rest = conjunction([parsed.literal, parsed.unwanted]);
   const restQuery = sql`${rest}::tsquery`;
-  const behind = rest === '' ? null : behindGates(caller, kind);
+  const gates = rest === '' ? null : behindGates(caller, kind);
   const own = sql<boolean>`ts_match_vq(${column}, ${restQuery})`;
   const allowed: RawBuilder<boolean> =
     rest === ''
       ? sql`true`
-      : behind === null
+      : gates === null
         ? own
-        : sql`(case when ${behind.any} then ts_match_vq(${column} || ${behind.open}, ${restQuery}) else ${own} end)`;
+        : sql`(case when ${gates.any} then ts_match_vq(${column} || ${gates.open}, ${restQuery}) else ${own} end)`;
   return {
     likely: sql`(${sql.join(
       similarities.map((similarity) => sql`${similarity} >= ${SIMILARITY_THRESHOLD}::float4`),

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 
 /** Reads `vitrine.env` in the working directory; the environment takes precedence. */
-export function gatherSettings(
+export function collectSettings(
   env: NodeJS.ProcessEnv,
   directory: string,
   refusal: (message: string) => Error,

@@ -54,7 +54,7 @@ export const oidcDefaults = {
 /** Parses the text of a setting by the kind of its property; text that does not parse fails the validation. */
 function parse(property: string, text: string): unknown {
   if (property === 'allowed_domains' || property === 'scopes')
-    return text.split(',').map((one) => one.trim());
+    return text.split(',').map((entry) => entry.trim());
   if (property === 'enabled' || property === 'trust_second_factor')
     return text === 'on' || text === 'true' ? true : text === 'off' || text === 'false' ? false : text;
   if (property === 'clock_tolerance_seconds') return /^\d+$/.test(text) ? Number(text) : text;

@@ -88,11 +88,12 @@ async function readFormer(
   if (retained.length === 0) return new Map();
   const peers = await db
     .selectFrom('federation_peers')
-    .select(['instance_url as url', 'told_key'])
-    .where('told_key', 'is distinct from', current)
+    .select(['instance_url as url', 'announced_key'])
+    .where('announced_key', 'is distinct from', current)
     .execute();
-  const former = peers.flatMap(({ url, told_key }) => {
-    const found = told_key === null ? retained[0] : retained.find((key) => key.previous_key.equals(told_key));
+  const former = peers.flatMap(({ url, announced_key }) => {
+    const found =
+      announced_key === null ? retained[0] : retained.find((key) => key.previous_key.equals(announced_key));
     if (found === undefined) return [];
     return [[url, createPrivateKey(unseal(secretKey, INSTALL_KEY_PURPOSE, found.previous_sealed))] as const];
   });

@@ -114,7 +114,7 @@ async function wakeAll({ db }: Deps): Promise<void> {
     const { rows } = await sql<{ peer_id: string }>`select distinct peer_id from federation_outbox
       where status = 'queued' and next_attempt_at <= now()
       union
-      select pe.id from federation_peers pe where pe.state = 'connected' and pe.told_key is distinct from (
+      select pe.id from federation_peers pe where pe.state = 'connected' and pe.announced_key is distinct from (
         select next_key from federation_rotations where user_ref is null order by id desc limit 1)
         and exists (select from federation_rotations where user_ref is null)`.execute(tx);
     await wakeDelivery(

@@ -63,7 +63,7 @@ async function endConnections(client: pg.ClientBase): Promise<string[]> {
   for (const table of ['federation_rotations', 'federation_keys', 'federation_box_keys'])
     await client.query(`delete from ${table}`);
   const { rows } = await client.query<{ instance_url: string }>(`update federation_peers
-    set state = 'disabled', accepted_here_at = null, accepted_there_at = null, told_key = null, updated_at = now(),
+    set state = 'disabled', accepted_here_at = null, accepted_there_at = null, announced_key = null, updated_at = now(),
       last_error = 'a restore replaced the key of this library: remove this connection on both sides, and connect again'
     returning instance_url`);
   return rows.map(({ instance_url }) => instance_url).sort();

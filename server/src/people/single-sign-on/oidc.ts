@@ -46,10 +46,10 @@ function textOf(error: unknown, key: 'code' | 'error'): string | null {
 function failureOf(error: unknown): SignInFailure {
   const chain: unknown[] = [];
   for (let at = error; at instanceof Error && chain.length < 10; at = at.cause) chain.push(at);
-  const outbound = chain.find((one) => one instanceof OutboundFailure);
+  const outbound = chain.find((cause) => cause instanceof OutboundFailure);
   if (outbound !== undefined) return new SignInFailure('unavailable', outbound.message);
-  const codes = chain.map((one) => textOf(one, 'code'));
-  const denied = chain.map((one) => textOf(one, 'error')).find((one) => one !== null) ?? null;
+  const codes = chain.map((cause) => textOf(cause, 'code'));
+  const denied = chain.map((cause) => textOf(cause, 'error')).find((text) => text !== null) ?? null;
   const message = [error instanceof Error ? error.message : 'unknown error', ...codes, denied]
     .filter((part) => part !== null)
     .join('; ')

@@ -61,7 +61,7 @@ function emailOf(value: unknown): string | null {
 
 function groupsOf(value: unknown): string[] {
   const values: unknown[] = Array.isArray(value) ? value : [value];
-  const groups = values.filter((one): one is string => typeof one === 'string' && one !== '');
+  const groups = values.filter((value): value is string => typeof value === 'string' && value !== '');
   return [...new Set(groups)].slice(0, MOST_GROUPS);
 }
 

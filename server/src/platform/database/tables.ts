@@ -522,7 +522,7 @@ interface FederationPeersTable {
   created_by_user_ref: number | null;
   created_at: Generated<string>;
   updated_at: Generated<string>;
-  told_key: Buffer | null;
+  announced_key: Buffer | null;
   cursor_seq: Generated<number>;
   cursor_id: string | null;
   resent_at: string | null;

@@ -74,7 +74,7 @@ export function guardedFetch(limits: FetchLimits, address: string, sent: Sent = 
       const status = response.statusCode ?? 0;
       const headers = new Headers();
       for (const [name, value] of Object.entries(response.headers)) {
-        for (const one of [value ?? []].flat()) headers.append(name, one);
+        for (const line of [value ?? []].flat()) headers.append(name, line);
       }
       if (status < 200 || status > 599) return reject(new OutboundFailure(`it responds with ${status}`));
       const isEmpty = status === 204 || status === 205 || status === 304;

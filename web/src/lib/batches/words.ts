@@ -31,12 +31,12 @@ export function previewInWords(
 }
 
 /** What a batch does: while it runs, and after it. */
-interface Told {
+interface BatchWords {
   readonly doing: string;
   readonly done: string;
 }
 
-const told: Readonly<Record<string, Told>> = {
+const batchWords: Readonly<Record<string, BatchWords>> = {
   add_tags: { doing: 'Adding tags', done: 'Tags added' },
   remove_tags: { doing: 'Removing tags', done: 'Tags removed' },
   set_field: { doing: 'Setting a field', done: 'Field set' },
@@ -57,7 +57,7 @@ const told: Readonly<Record<string, Told>> = {
   undo: { doing: 'Undoing', done: 'Undone' },
 };
 
-const unknown: Told = { doing: 'Changing', done: 'Changed' };
+const unknown: BatchWords = { doing: 'Changing', done: 'Changed' };
 
 export function isOver({ state }: Pick<Batch, 'state'>): boolean {
   return state !== 'queued' && state !== 'running';
@@ -65,7 +65,7 @@ export function isOver({ state }: Pick<Batch, 'state'>): boolean {
 
 /** Says what a batch does or did. */
 export function titleOf({ kind, state }: Pick<Batch, 'kind' | 'state'>): string {
-  const { doing, done } = told[kind] ?? unknown;
+  const { doing, done } = batchWords[kind] ?? unknown;
   if (state === 'cancelled') return `${doing}: cancelled`;
   if (state === 'failed') return `${doing}: failed`;
   return isOver({ state }) ? done : `${doing}…`;

@@ -22,17 +22,17 @@ const none = '–';
 
 /** Returns the sizes, types, dates and tags of files. */
 export function factsOf(assets: readonly ShownAsset[], language: string | undefined): readonly Fact[] {
-  const of = (words: (asset: ShownAsset) => string) => assets.map(words);
+  const textsOf = (words: (asset: ShownAsset) => string) => assets.map(words);
   return [
     fact(
       'Pixels',
-      of(({ pixel_width, pixel_height }) =>
+      textsOf(({ pixel_width, pixel_height }) =>
         pixel_width === null || pixel_height === null ? none : `${pixel_width} × ${pixel_height}`,
       ),
     ),
     fact(
       'File',
-      of((asset) =>
+      textsOf((asset) =>
         [fileType(asset), ...(asset.file_size_bytes === null ? [] : [fileSize(asset.file_size_bytes)])].join(
           ', ',
         ),
@@ -40,11 +40,11 @@ export function factsOf(assets: readonly ShownAsset[], language: string | undefi
     ),
     fact(
       'Added',
-      of(({ created_at }) => shortMomentOf(created_at, language)),
+      textsOf(({ created_at }) => shortMomentOf(created_at, language)),
     ),
     fact(
       'Tags',
-      of(({ tags }) => (tags.length === 0 ? none : [...tags].sort().join(', '))),
+      textsOf(({ tags }) => (tags.length === 0 ? none : [...tags].sort().join(', '))),
     ),
   ];
 }

@@ -21,6 +21,6 @@ export function addressOf({ kind, id }: Pick<TrashItem, 'kind' | 'id'>): string 
 
 /** Returns the scope in an address. */
 export function readScope(params: Pick<URLSearchParams, 'get'>): TrashScope {
-  const of = params.get('of');
-  return of === 'by-me' ? 'deleted_by_me' : of === 'everyone' ? 'everyone' : 'owned_by_me';
+  const scope = params.get('of');
+  return scope === 'by-me' ? 'deleted_by_me' : scope === 'everyone' ? 'everyone' : 'owned_by_me';
 }

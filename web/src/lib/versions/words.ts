@@ -17,7 +17,7 @@ export function factsOf({
 
 /** Returns the number of the oldest version with the same file as a later one; undefined if it has a file of its own. */
 export function sameFileAs(version: AssetVersion, all: readonly AssetVersion[]): number | undefined {
-  const same = all.filter((one) => one.file_hash === version.file_hash && one.number < version.number);
+  const same = all.filter((other) => other.file_hash === version.file_hash && other.number < version.number);
   return same.at(-1)?.number;
 }
 

@@ -20,7 +20,7 @@ import { openJobDirectory } from './directory.ts';
 type TranscodeDeps = Pick<Deps, 'db' | 'storage' | 'decoders'>;
 
 /** How often progress is recorded, in milliseconds; viewers poll about as often. */
-const TOLD_EVERY_MS = 2000;
+const PROGRESS_EVERY_MS = 2000;
 /** How long a transcode waits for disk space, or for another one that may still process the file. */
 const POSTPONED_MS = 60_000;
 
@@ -74,7 +74,7 @@ function reportProgress(
       utimes(outDir, now, now),
     ]);
     isWriting = false;
-  }, TOLD_EVERY_MS);
+  }, PROGRESS_EVERY_MS);
   return () => clearInterval(timer);
 }
 

@@ -158,7 +158,7 @@ const MOST_FIELDS = 6;
 const MOST_CHARACTERS = 200;
 
 /** A value as text, or null when empty. */
-function inWords(caller: Caller): RawBuilder<string | null> {
+function valueText(caller: Caller): RawBuilder<string | null> {
   // Each text once, because several types share the longest.
   const types = Map.groupBy(fieldTypes, (type) => rulesOf[type].words);
   const cases = [...types].map(([words, names]) => sql`when ${ofType(names)} then ${words(caller)}`);
@@ -175,7 +175,7 @@ export function cardColumn(caller: Caller): RawBuilder<CardField[] | null> {
       order by c.display_order, c.code)
     from (select d.code, d.label, d.display_order, left(btrim(w.words), ${MOST_CHARACTERS}) as value
       from fields d join asset_field_values v on v.field_id = d.id and v.asset_id = a.id,
-        lateral (select ${inWords(caller)} as words offset 0) w
+        lateral (select ${valueText(caller)} as words offset 0) w
       where ${cardFields} and ${appliesToAsset} and btrim(w.words) <> ''
       order by d.display_order, d.code limit ${MOST_FIELDS}) c) end`;
 }

@@ -31,7 +31,7 @@ function placedTerms(terms: readonly AaTerm[] = [], parent: string | null = null
 /** Maximum number of terms that a difference names. */
 const NAMED = 20;
 
-function inWords(terms: readonly Placed[]): string | null {
+function termsText(terms: readonly Placed[]): string | null {
   if (terms.length === 0) return null;
   const named = terms.slice(0, NAMED).map(({ value, label, parent }) => {
     const name = termKey(label) === termKey(value) ? value : `${value} (${label})`;
@@ -57,8 +57,8 @@ function termDifferences(ours: AaFieldDefinition, theirs: AaFieldDefinition): Di
       : [
           {
             property: 'terms of one library only',
-            ours: inWords(added),
-            theirs: inWords(missing),
+            ours: termsText(added),
+            theirs: termsText(missing),
             // Terms that only we have do not occur in their values, and open vocabularies grow on both sides.
             decisive: missing.length > 0 && !open,
           },
@@ -68,8 +68,8 @@ function termDifferences(ours: AaFieldDefinition, theirs: AaFieldDefinition): Di
       : [
           {
             property: 'terms with another name or place',
-            ours: inWords(changed.flatMap(({ value }) => here.get(value) ?? [])),
-            theirs: inWords(changed),
+            ours: termsText(changed.flatMap(({ value }) => here.get(value) ?? [])),
+            theirs: termsText(changed),
             decisive: true,
           },
         ]),

@@ -29,7 +29,7 @@ const announcement = compileLater(Announcement);
 /** Whether the key of this install that a peer has pinned may be a former one. */
 export async function needsKeyAnnouncement(db: Database, install: Install, peerId: string): Promise<boolean> {
   const { rows } = await sql`select from federation_peers where id = ${peerId}
-    and told_key is distinct from ${install.key.publicKey}
+    and announced_key is distinct from ${install.key.publicKey}
     and exists (select from federation_rotations where user_ref is null)`.execute(db);
   return rows.length > 0;
 }
@@ -38,7 +38,7 @@ export async function needsKeyAnnouncement(db: Database, install: Install, peerI
 export async function recordAnnouncedKey(db: Database, install: Install, peerUrl: string): Promise<void> {
   await db
     .updateTable('federation_peers')
-    .set({ told_key: install.key.publicKey })
+    .set({ announced_key: install.key.publicKey })
     .where('instance_url', '=', peerUrl)
     .execute();
 }
@@ -48,8 +48,8 @@ export async function recordAnnouncedKey(db: Database, install: Install, peerUrl
  * restored from a backup. Returns false if no key was ever replaced, or an announcement is already pending.
  */
 export async function scheduleKeyAnnouncement(db: Database, peerId: string): Promise<boolean> {
-  const { rows } = await sql`update federation_peers set told_key = null
-    where id = ${peerId} and told_key is not null and exists (select from federation_rotations where user_ref is null)
+  const { rows } = await sql`update federation_peers set announced_key = null
+    where id = ${peerId} and announced_key is not null and exists (select from federation_rotations where user_ref is null)
     returning id`.execute(db);
   return rows.length > 0;
 }

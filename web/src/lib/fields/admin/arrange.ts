@@ -28,14 +28,14 @@ function inOrder(a: Placed, b: Placed): number {
 }
 
 /** Groups items by a key, each key at the position of its first item. */
-function gather<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
-  const gathered = new Map<K, T[]>();
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): [K, T[]][] {
+  const groups = new Map<K, T[]>();
   for (const item of items) {
-    const own = gathered.get(keyOf(item));
-    if (own === undefined) gathered.set(keyOf(item), [item]);
+    const own = groups.get(keyOf(item));
+    if (own === undefined) groups.set(keyOf(item), [item]);
     else own.push(item);
   }
-  return [...gathered];
+  return [...groups];
 }
 
 export function keyOfGroup({
@@ -53,9 +53,9 @@ export function arrange(fields: readonly FieldDefinition[]): Subject[] {
   return kinds.flatMap((kind) => {
     const own = ordered.filter((field) => field.subject_kind === kind);
     if (own.length === 0) return [];
-    const tabs = gather(own, (field) => field.edit_tab).map(([tab, inTab]) => ({
+    const tabs = groupBy(own, (field) => field.edit_tab).map(([tab, inTab]) => ({
       name: tab,
-      groups: gather(inTab, (field) => field.display_group).map(([name, inGroup]) => ({
+      groups: groupBy(inTab, (field) => field.display_group).map(([name, inGroup]) => ({
         key: JSON.stringify([kind, tab, name]),
         subject: kind,
         tab,
@@ -87,8 +87,8 @@ export function ordersFor(
   index: number,
 ): ReadonlyMap<string, number> {
   const before = others[index - 1];
-  const behind = others[index];
-  const between = orderBetween(before?.display_order, behind?.display_order);
+  const after = others[index];
+  const between = orderBetween(before?.display_order, after?.display_order);
   if (between !== undefined) return new Map([[moved.id, between]]);
   const list = [...others.slice(0, index), moved, ...others.slice(index)];
   const first = Math.min(...list.map((field) => field.display_order));

@@ -40,8 +40,8 @@ export const termProperties = [
   'parent',
 ] as const;
 
-/** Replaces property names in an error text by labels. */
-export function inWords(problem: string): string {
+/** Returns an error text with labels instead of property names. */
+export function labelledProblem(problem: string): string {
   // Quoted text was typed by a user.
   const text = problem.replace(/"[^"]*"|[A-Za-z]+(?:_[a-z]+)+/g, (word) => names[word.toLowerCase()] ?? word);
   const [first = '', ...rest] = text;
@@ -63,7 +63,7 @@ export function refusalOf(error: unknown): Refusal {
   const text =
     error === undefined
       ? undefined
-      : inWords(problemText(error).replace(/^(?:terms|options|source|target): /i, ''));
+      : labelledProblem(problemText(error).replace(/^(?:terms|options|source|target): /i, ''));
   const isAbout = (properties: readonly string[]) => properties.some((name) => name === property);
   return {
     about: (...properties) => (isAbout(properties) ? text : undefined),
