@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chosenTargets, keyOf, nounsFor, sumOf } from '#lib/batches/targets.ts';
 import { neighbour } from '#lib/selection/neighbour.ts';
 import { span } from '#lib/selection/span.ts';
 import { chosenInWords } from '#lib/selection/words.ts';
@@ -54,5 +55,38 @@ describe('the number of selected items', () => {
     expect(chosenInWords({ count: 1, everything: false }, nouns, undefined)).toBe('1 file selected');
     expect(chosenInWords({ count: 2340, everything: false }, nouns, undefined)).toBe('2,340 files selected');
     expect(chosenInWords({ count: 50, everything: true }, nouns, '2,340')).toBe('All 2,340 results selected');
+  });
+});
+
+describe('a selection of files and posts', () => {
+  it('is changed as files and as posts, each in the order in which they were selected', () => {
+    const chosen = [keyOf('post', 'p1'), keyOf('asset', 'a2'), keyOf('asset', 'a1')];
+    expect(chosenTargets(chosen, 'mixed')).toEqual([
+      { subject: 'asset', ids: ['a2', 'a1'] },
+      { subject: 'post', ids: ['p1'] },
+    ]);
+    expect(chosenTargets([keyOf('post', 'p1')], 'mixed')).toEqual([{ subject: 'post', ids: ['p1'] }]);
+    expect(chosenTargets(['a1'], 'asset')).toEqual([{ subject: 'asset', ids: ['a1'] }]);
+    expect(chosenTargets([], 'post')).toEqual([]);
+  });
+
+  it('is named after what it contains', () => {
+    expect(nounsFor(['post'])).toEqual(['post', 'posts']);
+    expect(nounsFor(['asset', 'post'])).toEqual(['item', 'items']);
+  });
+
+  it('is previewed as one, with each reason once', () => {
+    const refused = (count: number, id: string) => [{ reason: 'not found', count, ids: [id] }];
+    expect(
+      sumOf([
+        { matched: 3, changes: 1, unchanged: 1, refused: refused(1, 'a1') },
+        { matched: 4, changes: 2, unchanged: 0, refused: refused(2, 'p1') },
+      ]),
+    ).toEqual({
+      matched: 7,
+      changes: 3,
+      unchanged: 1,
+      refused: [{ reason: 'not found', count: 3, ids: ['a1', 'p1'] }],
+    });
   });
 });

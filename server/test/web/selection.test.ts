@@ -260,29 +260,95 @@ test('changes a field, status, state, rating and declaration of many files, and 
   expect(drafts.items.map((post: { title: string }) => post.title)).toContain('Of many');
 });
 
-test('selects the files of a collection with posts, and downloads what is selected at that moment', async () => {
+test.each([
+  ['a phone', phone],
+  ['a desktop', { viewport: { width: 1440, height: 900 } }],
+])('on %s, selects files and posts of a collection, and offers what suits them', async (_, screen) => {
+  const page = await studio.enter('ana', screen);
   const ids: string[] = [];
   for (const title of ['Box 1', 'Box 2']) {
     const body = { file_hash: pier.file_hash, sensitivity: 'public', title };
-    ids.push((await call(ana, 'POST', '/assets', body)).id);
+    ids.push((await call(page, 'POST', '/assets', body)).id);
   }
-  const { id } = await call(ana, 'POST', '/collections', { name: 'Box' });
-  for (const asset of ids) await call(ana, 'PUT', `/collections/${id}/assets/${asset}`);
-  await call(ana, 'PUT', `/collections/${id}/posts/${await publish(ana, 'On the box', [pier.id])}`);
-  await ana.goto(`/collections/${id}`);
-  await ana.getByRole('link', { name: 'On the box, post' }).waitFor();
-  await ana.getByRole('button', { name: 'Select', exact: true }).click();
+  const { id } = await call(page, 'POST', '/collections', { name: 'Box' });
+  for (const asset of ids) await call(page, 'PUT', `/collections/${id}/assets/${asset}`);
+  const post = await publish(page, 'On the box', [pier.id]);
+  await call(page, 'PUT', `/collections/${id}/posts/${post}`);
+  await page.goto(`/collections/${id}`);
+  const select = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+  await page.getByRole('link', { name: 'On the box, post' }).waitFor();
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
   const asked: string[][] = [];
   for (const name of ['Box 1', 'Box 2']) {
-    await ana.getByRole('checkbox', { name: `Select ${name}` }).click();
-    const request = ana.waitForRequest(/\/api\/v1\/archives$/);
-    await bar(ana).getByRole('button', { name: 'Download', exact: true }).click();
+    await select(name).click();
+    const request = page.waitForRequest(/\/api\/v1\/archives$/);
+    await bar(page).getByRole('button', { name: 'Download', exact: true }).click();
     asked.push(JSON.parse((await request).postData() ?? '{}').ids);
-    await bar(ana)
+    await bar(page)
       .getByRole('status')
       .getByText(/^Downloading/)
       .waitFor();
   }
   expect(asked).toEqual([ids.slice(0, 1), ids]);
-  expect(await ana.getByRole('checkbox', { name: /On the box/ }).count()).toBe(0);
+
+  /** Returns what the menu offers. */
+  const offers = async () => {
+    await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
+    const names = await page.getByRole('menuitem').allInnerTexts();
+    await page.keyboard.press('Escape');
+    await expect.poll(() => page.getByRole('menuitem').count()).toBe(0);
+    return names.map((name) => name.trim());
+  };
+  expect(await offers()).toContain('Status');
+  await select('On the box').click();
+  await bar(page).getByText('3 items selected').waitFor();
+  expect(await offers()).toEqual([
+    'Add tags',
+    'Add to a collection',
+    'Remove from a collection',
+    'Remove tags',
+    'Delete',
+    'Recent changes',
+  ]);
+  expect(await bar(page).getByRole('button', { name: 'Download', exact: true }).count()).toBe(0);
+
+  await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Add tags' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add tags' });
+  await dialog.getByText('For 3 items.').waitFor();
+  await dialog.getByLabel('Tags', { exact: true }).fill('boxed,');
+  await dialog.getByRole('status').getByText('3 items will change.').waitFor();
+  await dialog.getByRole('button', { name: 'Change 3 items' }).click();
+  const notices = page.getByRole('region', { name: 'Changes' });
+  await notices.getByText('2 files changed').waitFor();
+  await notices.getByText('1 post changed').waitFor();
+  expect((await call(page, 'GET', `/posts/${post}`)).tags).toEqual(['boxed']);
+  expect((await call(page, 'GET', `/assets/${ids[1]}`)).tags).toEqual(['boxed']);
+
+  // Posts alone are changed as anywhere else.
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await select('On the box').click();
+  await bar(page).getByText('1 post selected').waitFor();
+  expect(await offers()).toContain('Who may see them');
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+});
+
+test('restores files and posts of the trash together', async () => {
+  const { id } = await call(ana, 'POST', '/assets', {
+    file_hash: pier.file_hash,
+    sensitivity: 'public',
+    title: 'Thrown away',
+  });
+  const post = await publish(ana, 'Thrown, too', [pier.id]);
+  await call(ana, 'DELETE', `/assets/${id}`);
+  await call(ana, 'DELETE', `/posts/${post}`);
+  await ana.goto('/trash');
+  await ana.getByRole('button', { name: 'Select', exact: true }).click();
+  for (const name of ['Thrown away', 'Thrown, too'])
+    await ana.getByRole('checkbox', { name: `Select ${name}`, exact: true }).click();
+  await bar(ana).getByRole('button', { name: 'Restore 2 items' }).click();
+  await ana.getByRole('dialog').getByRole('button', { name: 'Restore 2 items' }).click();
+  await expect.poll(async () => (await callFrom(ana, 'GET', `/posts/${post}`)).status).toBe(200);
+  await expect.poll(async () => (await callFrom(ana, 'GET', `/assets/${id}`)).status).toBe(200);
 });

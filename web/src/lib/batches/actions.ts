@@ -11,11 +11,11 @@ import Tag from '@lucide/svelte/icons/tag';
 import Tags from '@lucide/svelte/icons/tags';
 import Trash2 from '@lucide/svelte/icons/trash-2';
 import Undo2 from '@lucide/svelte/icons/undo-2';
-import type { AssetAction, Batch, PostAction } from '@vitrine/contract/batches';
+import type { AssetAction, PostAction } from '@vitrine/contract/batches';
 import type { SessionUser } from '@vitrine/contract/identity';
 import { holds, mayPost } from '#lib/identity/allowance.ts';
+import type { Subject } from './subjects.ts';
 
-export type Subject = Batch['subject'];
 export type Action = AssetAction | PostAction;
 
 /** The forms of the dialog. Setting, extending and clearing a field share one. */
@@ -58,8 +58,23 @@ export const offered: Readonly<Record<Form, Offered>> = {
   restore: { label: 'Restore', Icon: Undo2 },
 };
 
-/** Returns the forms that are offered for a kind of thing, the most used first. */
-export function formsFor(subject: Subject, user: SessionUser | null): readonly Form[] {
+/** What is done to files and posts in the same way. */
+const forBoth: readonly Form[] = [
+  'add_tags',
+  'add_to_collection',
+  'remove_from_collection',
+  'remove_tags',
+  'delete',
+];
+
+/** Returns the forms that are offered for things of these kinds, the most used first. */
+export function formsFor(subjects: readonly Subject[], user: SessionUser | null): readonly Form[] {
+  const [first = 'asset', ...others] = subjects;
+  const forms = formsForOne(first, user);
+  return others.length === 0 ? forms : forms.filter((form) => forBoth.includes(form));
+}
+
+function formsForOne(subject: Subject, user: SessionUser | null): readonly Form[] {
   const collects = holds(user, 'collections.create');
   if (subject === 'post') {
     return [
@@ -85,8 +100,3 @@ export function formsFor(subject: Subject, user: SessionUser | null): readonly F
     'delete',
   ];
 }
-
-export const nounsOf: Readonly<Record<Subject, readonly [one: string, many: string]>> = {
-  asset: ['file', 'files'],
-  post: ['post', 'posts'],
-};

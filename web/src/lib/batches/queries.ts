@@ -1,22 +1,10 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import type {
-  AssetAction,
-  AssetSelection,
-  Batch,
-  BatchPreview,
-  PostAction,
-  PostSelection,
-} from '@vitrine/contract/batches';
+import type { AssetAction, Batch, BatchPreview, PostAction } from '@vitrine/contract/batches';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
-import type { Action, Subject } from './actions.ts';
+import type { Action } from './actions.ts';
+import type { Target } from './targets.ts';
 import { isOver } from './words.ts';
-
-/** The objects that a batch changes. */
-export type Target =
-  | { readonly subject: Subject; readonly ids: readonly string[] }
-  | { readonly subject: 'asset'; readonly query: AssetSelection }
-  | { readonly subject: 'post'; readonly query: PostSelection };
 
 type Answer = BatchPreview | { readonly job_id: string };
 
@@ -37,9 +25,16 @@ function send({ client }: Service, target: Target, action: Action, isDryRun: boo
 
 const isPreview = (answer: Answer): answer is BatchPreview => 'matched' in answer;
 
-/** Asks what an action would do. `target` is told apart by `number`, because it may name thousands of ids. */
-export function previewQuery(service: Service, number: number, target: Target, action: Action | undefined) {
-  return queryOptions<BatchPreview>({
+/**
+ * Asks what an action would do to each target. They are told apart by `number`, because they may name thousands of ids.
+ */
+export function previewQuery(
+  service: Service,
+  number: number,
+  targets: readonly Target[],
+  action: Action | undefined,
+) {
+  return queryOptions<BatchPreview[]>({
     queryKey: ['batch-preview', number, action],
     enabled: action !== undefined,
     staleTime: 0,
@@ -47,9 +42,13 @@ export function previewQuery(service: Service, number: number, target: Target, a
     retry: false,
     queryFn: async ({ signal }) => {
       if (action === undefined) throw new Error('there is no action to preview');
-      const answer: Answer = await send(service, target, action, true, signal);
-      if (!isPreview(answer)) throw new Error('a dry run started a batch');
-      return answer;
+      const answers: Answer[] = await Promise.all(
+        targets.map((target) => send(service, target, action, true, signal)),
+      );
+      return answers.map((answer) => {
+        if (!isPreview(answer)) throw new Error('a dry run started a batch');
+        return answer;
+      });
     },
   });
 }

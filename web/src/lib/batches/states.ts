@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
-import type { Subject } from './actions.ts';
+import type { Subject } from './subjects.ts';
 
 /** Lists the states of the workflow of assets or posts, which rarely change. */
 export function statesQuery({ client }: Service, domain: Subject) {

@@ -1,6 +1,6 @@
 import type { Batch, BatchPreview } from '@vitrine/contract/batches';
 import { numberOf } from '#lib/selection/words.ts';
-import { nounsOf, type Subject } from './actions.ts';
+import { nounsOf } from './subjects.ts';
 
 /** Reasons that the service gives for many objects, for users. */
 const reasons: Readonly<Record<string, string>> = {
@@ -16,9 +16,8 @@ export function reasonInWords(reason: string): string {
 /** Says what a batch would do, in sentences. */
 export function previewInWords(
   { matched, changes, unchanged, refused }: BatchPreview,
-  subject: Subject,
+  nouns: readonly [one: string, many: string],
 ): readonly string[] {
-  const nouns = nounsOf[subject];
   if (matched === 0) return [`There are no ${nouns[1]} to change.`];
   const kept = refused.reduce((sum, { count }) => sum + count, 0);
   return [

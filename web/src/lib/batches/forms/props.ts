@@ -1,4 +1,5 @@
-import type { Action, Subject } from '#lib/batches/actions.ts';
+import type { Action } from '#lib/batches/actions.ts';
+import type { Subject } from '#lib/batches/subjects.ts';
 
 /** What every form of an action gets. */
 export interface FormProps {
