@@ -11,7 +11,12 @@ import { bundleFolder, bundles } from './bin/bundle.js';
 const source = join(import.meta.dirname, 'src');
 
 /** The modules that Node starts: the command, and those of `programFile`. */
-const programs = ['boot/cli.ts', 'media/decoding/child.ts', 'people/identity/hashing-worker.ts'];
+const programs = [
+  'boot/cli.ts',
+  'content/csv/parsing-worker.ts',
+  'media/decoding/child.ts',
+  'people/identity/hashing-worker.ts',
+];
 
 /** Packages of many modules; all others are loaded from node_modules. */
 const bundled = /^(@vitrine\/contract|kysely|typebox)(\/|$)/;

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
 import { benchBatches } from './batches.ts';
+import { benchCsv } from './csv.ts';
 import { benchFeed } from './feed.ts';
 import { benchFeeds } from './feeds.ts';
 import { benchFirstFrame } from './first-frame.ts';
@@ -36,6 +37,9 @@ const { values, positionals } = parseArgs({
 switch (positionals[0]) {
   case 'batches':
     await benchBatches(Number(values.seconds));
+    break;
+  case 'csv':
+    await benchCsv();
     break;
   case 'feed':
     await benchFeed(values.posts.split(',').map(Number), Number(values.seconds));

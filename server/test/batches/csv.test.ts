@@ -1,11 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import type { CsvPreview } from '@vitrine/contract/asset-csv';
 import { fieldTypes } from '@vitrine/contract/field-types';
 import { parse } from 'csv-parse/sync';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openCsv } from '../../src/content/csv/read.ts';
+import { withCsvFile } from '../../src/content/csv/read.ts';
 import { define } from '../fields/define.ts';
 import { optionsFor, samplesFor } from '../fields/values/samples.ts';
 import type { Visitor } from '../support/client.ts';
@@ -333,6 +336,11 @@ describe('the import', () => {
       () => `id,place\n${one()},"x`,
       'row 2: a quotation mark is opened here or below and never closed',
     ],
+    [
+      'an open quotation mark far above its end',
+      () => `id,place\n${one()},x\n${two()},"${'x'.repeat(5_000_000)}`,
+      'row 3: a quotation mark is opened here or below and never closed',
+    ],
     ['nothing in it', () => '\n', 'row 1: the file is empty'],
     [
       'a bad hash',
@@ -349,11 +357,31 @@ describe('the import', () => {
     expect(rows[0]?.waiting).toBe(0);
   });
 
+  // CSV-6
+  test('parses each file in a thread, which ends with its request', async () => {
+    const threads: Promise<unknown>[] = [];
+    const count = (message: unknown) => {
+      // Node publishes every new thread there.
+      const { worker } = message as { worker: Worker };
+      threads.push(once(worker, 'exit'));
+    };
+    subscribe('worker_threads', count);
+    try {
+      await preview(mara, `id,place\n${one()},x\n`);
+      expect(await refused(`id,place\n12,x\n${one()},y`)).toMatch(/^row 2, column id/);
+      await refused(`id,place\n${one()},"${'x\n'.repeat(3_000_000)}`);
+    } finally {
+      unsubscribe('worker_threads', count);
+    }
+    expect(threads).toHaveLength(3);
+    await Promise.all(threads);
+  });
+
   // CSV-5
   test('takes one file, of a bounded number of rows and of bytes', async () => {
     const path = join(library.config.dataDir, 'rows.csv');
     await writeFile(path, 'id,place\n\na,1\nb,2\n');
-    const read = async (most: number) => Array.fromAsync((await openCsv(path, most)).rows());
+    const read = async (most: number) => withCsvFile(path, (file) => Array.fromAsync(file.rows()), most);
     expect(await read(3)).toHaveLength(3);
     await expect(read(2)).rejects.toMatchObject({ status: 413 });
     expect((await send(mara, new Uint8Array(50 * 1024 * 1024 + 1))).status).toBe(413);

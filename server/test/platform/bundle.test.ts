@@ -21,8 +21,12 @@ async function checkOut(name: string) {
   };
   await write('web/package.json', '{}');
   await write('server/package.json', '{ "type": "module" }');
-  for (const path of ['media/decoding/child.ts', 'people/identity/hashing-worker.ts'])
-    await write(`server/src/${path}`, 'export {};\n');
+  const programs = [
+    'content/csv/parsing-worker.ts',
+    'media/decoding/child.ts',
+    'people/identity/hashing-worker.ts',
+  ];
+  for (const path of programs) await write(`server/src/${path}`, 'export {};\n');
   await write(
     'server/src/boot/cli.ts',
     `import { describe } from './describe.ts';\nconsole.log(import.meta.filename);\nconsole.log(describe());\n`,

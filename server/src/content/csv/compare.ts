@@ -13,7 +13,7 @@ import { checkColumnLength, checkReferences, resolveTerms } from '../fields/valu
 import type { FieldColumn } from './columns.ts';
 import { CLEAR, restored } from './formulas.ts';
 import { type Header, readHeader, readKey } from './header.ts';
-import type { CsvFile, CsvRow } from './read.ts';
+import type { CsvRow, ParsedFile } from './parse-file.ts';
 
 /** A cell that differs from the value of its asset. */
 export interface CellChange {
@@ -186,7 +186,7 @@ const AT_ONCE = 1000;
 export async function* compareFile(
   tx: Tx,
   caller: SignedIn,
-  file: CsvFile,
+  file: ParsedFile,
   known: readonly FieldColumn[],
   match: CsvMatch,
 ): AsyncIterable<RowOutcome[]> {

@@ -2,7 +2,7 @@ import type { CsvMatch } from '@vitrine/contract/asset-csv';
 import { refuse } from '../../platform/http/refuse.ts';
 import { columnOf, type FieldColumn, type FixedColumn } from './columns.ts';
 import { restored } from './formulas.ts';
-import type { CsvRow } from './read.ts';
+import type { CsvRow } from './parse-file.ts';
 
 /** The column that names the asset of a row. */
 const keyColumns = {

@@ -11,7 +11,7 @@ import { rulesOf } from '../fields/types/registry.ts';
 import { type TypedValue, toMembers } from '../fields/values/typed-value.ts';
 import { readColumns } from './columns.ts';
 import { type CellChange, compareFile, type RowOutcome } from './compare.ts';
-import { openCsv } from './read.ts';
+import { withCsvFile } from './read.ts';
 
 /** Reads the form: one part `file`, streamed to disk. Leaves nothing behind on an error. */
 async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Promise<Received> {
@@ -90,19 +90,20 @@ async function store(tx: Tx, caller: SignedIn, outcomes: AsyncIterable<RowOutcom
   return id;
 }
 
-async function run(
+function run(
   { db }: Deps,
   caller: SignedIn,
   { path }: Received,
   { dry_run, match = 'id' }: QueryOf<typeof importAssets>,
 ) {
-  const file = await openCsv(path);
-  return db.transaction().execute(async (tx) => {
-    const outcomes = compareFile(tx, caller, file, await readColumns(tx, caller), match);
-    return dry_run === true
-      ? { status: 200 as const, body: await preview(outcomes) }
-      : { status: 202 as const, body: { job_id: await store(tx, caller, outcomes) } };
-  });
+  return withCsvFile(path, (file) =>
+    db.transaction().execute(async (tx) => {
+      const outcomes = compareFile(tx, caller, file, await readColumns(tx, caller), match);
+      return dry_run === true
+        ? { status: 200 as const, body: await preview(outcomes) }
+        : { status: 202 as const, body: { job_id: await store(tx, caller, outcomes) } };
+    }),
+  );
 }
 
 /** `POST /assets/import.csv`. */

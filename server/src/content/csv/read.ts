@@ -1,94 +1,80 @@
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { mostCsvRows } from '@vitrine/contract/asset-csv';
-import { encodingOf } from '../../media/text-encoding.ts';
-import { refuse } from '../../platform/http/refuse.ts';
+import type { ErrorCode, ErrorParam } from '@vitrine/contract/errors/codes';
+import pLimit from 'p-limit';
+import { Refusal, refuse } from '../../platform/http/refuse.ts';
+import { programFile } from '../../platform/installation.ts';
+import type { CsvRow, ParsedFile } from './parse-file.ts';
 
-/** A row of a file; `row` counts as spreadsheets do. */
-export interface CsvRow {
-  readonly row: number;
-  readonly cells: readonly string[];
+export interface ParsingInput {
+  readonly path: string;
+  readonly mostRows: number;
 }
 
-/** How much of a file its encoding and its separator are told from. */
-const HEAD = 64 * 1024;
-
-/** Returns the encoding of a whole file, in which the first character beyond ASCII may be far behind. */
-function encodingOfAll(bytes: Buffer): string {
-  const encoding = encodingOf(bytes.subarray(0, HEAD));
-  if (encoding !== 'utf-8' || isUtf8(bytes)) return encoding;
-  const at = bytes.findIndex((byte) => byte >= 0x80);
-  return encodingOf(bytes.subarray(at, at + HEAD));
-}
-
-const separators = [',', ';', '\t'] as const;
-
-/** Returns the separator that `sep=` names as Excel writes it, else the one that occurs most often in the first line. */
-function separatorOf(head: string): string {
-  const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
-  const named = /^sep=([,;\t|])/i.exec(line)?.[1];
-  if (named !== undefined) return named;
-  const counted = separators.map((separator) => ({ separator, times: line.split(separator).length }));
-  return counted.reduce((most, candidate) => (candidate.times > most.times ? candidate : most)).separator;
-}
-
-function* decoded(bytes: Buffer, decoder: TextDecoder): Iterable<string> {
-  for (let at = 0; at < bytes.length; at += HEAD)
-    yield decoder.decode(bytes.subarray(at, at + HEAD), { stream: true });
-  yield decoder.decode();
-}
-
-/** A file of comma-separated values, as it was received. */
-export interface CsvFile {
-  readonly separator: string;
-  rows(): AsyncIterable<CsvRow>;
-}
-
-async function* readRows(
-  bytes: Buffer,
-  encoding: string,
-  separator: string,
-  mostRows: number,
-): AsyncIterable<CsvRow> {
-  const { CsvError, parse } = await import('csv-parse');
-  const parser = parse({
-    delimiter: separator,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    relax_quotes: true,
-  });
-  // Every error reaches the loop below through the parser.
-  pipeline(decoded(bytes, new TextDecoder(encoding)), parser, () => {});
-  const records: AsyncIterable<string[]> = parser;
-  let row = 0;
-  let skipped = 0;
-  try {
-    for await (const cells of records) {
-      // The line that tells Excel the separator is not shown as a row.
-      if (row === 0 && skipped === 0 && cells[0]?.toLowerCase() === 'sep=') {
-        skipped = 1;
-        continue;
-      }
-      row += 1;
-      if (row > mostRows + 1) throw refuse('csv-too-many-rows', { max: mostRows });
-      if (cells.some((cell) => cell !== '')) yield { row, cells };
+export type ParsingAnswer =
+  | { readonly kind: 'opened'; readonly separator: string }
+  | { readonly kind: 'rows'; readonly rows: readonly CsvRow[] }
+  | { readonly kind: 'end' }
+  | {
+      readonly kind: 'refused';
+      readonly code: ErrorCode;
+      readonly params: Readonly<Record<string, ErrorParam>>;
     }
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    // Rows that were read before are lost with the stream.
-    const read = 'records' in error && typeof error.records === 'number' ? error.records : row + skipped;
-    throw refuse('csv-unreadable', {
-      row: read - skipped + 1,
-      reason: 'a quotation mark is opened here or below and never closed',
-    });
+  | { readonly kind: 'failed'; readonly message: string };
+
+/** Files that are parsed at a time. Each thread has up to 50 MiB of bytes and this heap. */
+const AT_ONCE = 2;
+const HEAP_MEGABYTES = 192;
+
+const inTurn = pLimit(AT_ONCE);
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** Returns the next answer of the thread. Throws what it refuses. */
+async function nextOf(worker: Worker): Promise<ParsingAnswer> {
+  const answered = once(worker, 'message');
+  worker.postMessage('next');
+  const [answer]: ParsingAnswer[] = await answered.catch((error: unknown) => {
+    if (!isOutOfMemory(error)) throw error;
+    throw refuse('csv-unreadable', { row: 1, reason: 'the file needs too much memory' });
+  });
+  if (answer === undefined) throw new Error('the thread that parses a file has no answer');
+  if (answer.kind === 'refused') throw new Refusal(answer.code, answer.params);
+  if (answer.kind === 'failed') throw new Error(`a file could not be parsed: ${answer.message}`);
+  return answer;
+}
+
+async function* rowsOf(worker: Worker): AsyncIterable<CsvRow> {
+  for (;;) {
+    const answer = await nextOf(worker);
+    if (answer.kind !== 'rows') return;
+    yield* answer.rows;
   }
 }
 
-/** Opens a file in any usual encoding, with the separators and line ends that spreadsheets write (CSV-6). */
-export async function openCsv(path: string, mostRows: number = mostCsvRows): Promise<CsvFile> {
-  const bytes = await readFile(path);
-  const encoding = encodingOfAll(bytes);
-  const separator = separatorOf(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)));
-  return { separator, rows: () => readRows(bytes, encoding, separator, mostRows) };
+/**
+ * Parses a file in a thread of its own, in any usual encoding and as spreadsheets write it (CSV-6), while `use` reads its
+ * rows. Throws a 422 or 413 for a file that cannot be taken.
+ */
+export function withCsvFile<T>(
+  path: string,
+  use: (file: ParsedFile) => Promise<T>,
+  mostRows: number = mostCsvRows,
+): Promise<T> {
+  return inTurn(async () => {
+    const worker = new Worker(programFile('content/csv/parsing-worker.ts'), {
+      workerData: { path, mostRows } satisfies ParsingInput,
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
+    });
+    try {
+      const opened = await nextOf(worker);
+      if (opened.kind !== 'opened') throw new Error('a file was not opened');
+      return await use({ separator: opened.separator, rows: () => rowsOf(worker) });
+    } finally {
+      await worker.terminate();
+    }
+  });
 }

@@ -1,0 +1,102 @@
+import { isUtf8 } from 'node:buffer';
+import { readFile } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { CsvError, parse } from 'csv-parse';
+import { encodingOf } from '../../media/text-encoding.ts';
+import { refuse } from '../../platform/http/refuse.ts';
+
+/** A row of a file; `row` counts as spreadsheets do. Empty cells at its end are left out. */
+export interface CsvRow {
+  readonly row: number;
+  readonly cells: readonly string[];
+}
+
+/** A file of comma-separated values whose separator is known. */
+export interface ParsedFile {
+  readonly separator: string;
+  rows(): AsyncIterable<CsvRow>;
+}
+
+/** How much of a file its encoding and its separator are told from. */
+const HEAD = 64 * 1024;
+/** Bytes of a row; more is a quotation mark that is never closed. */
+const LONGEST_ROW = 4 * 1024 * 1024;
+
+/** Returns the encoding of a whole file, in which the first character beyond ASCII may be far behind. */
+function encodingOfAll(bytes: Buffer): string {
+  const encoding = encodingOf(bytes.subarray(0, HEAD));
+  if (encoding !== 'utf-8' || isUtf8(bytes)) return encoding;
+  const at = bytes.findIndex((byte) => byte >= 0x80);
+  return encodingOf(bytes.subarray(at, at + HEAD));
+}
+
+const separators = [',', ';', '\t'] as const;
+
+/** Returns the separator that `sep=` names as Excel writes it, else the one that occurs most often in the first line. */
+function separatorOf(head: string): string {
+  const line = head.trimStart().split(/[\r\n]/, 1)[0] ?? '';
+  const named = /^sep=([,;\t|])/i.exec(line)?.[1];
+  if (named !== undefined) return named;
+  const counted = separators.map((separator) => ({ separator, times: line.split(separator).length }));
+  return counted.reduce((most, candidate) => (candidate.times > most.times ? candidate : most)).separator;
+}
+
+function* decoded(bytes: Buffer, decoder: TextDecoder): Iterable<string> {
+  for (let at = 0; at < bytes.length; at += HEAD)
+    yield decoder.decode(bytes.subarray(at, at + HEAD), { stream: true });
+  yield decoder.decode();
+}
+
+/** Returns the cells without the empty ones at the end. */
+function trimmed(cells: readonly string[]): readonly string[] {
+  return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
+}
+
+async function* readRows(
+  bytes: Buffer,
+  encoding: string,
+  separator: string,
+  mostRows: number,
+): AsyncIterable<CsvRow> {
+  const parser = parse({
+    delimiter: separator,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: LONGEST_ROW,
+  });
+  // Every error reaches the loop below through the parser.
+  pipeline(decoded(bytes, new TextDecoder(encoding)), parser, () => {});
+  const records: AsyncIterable<string[]> = parser;
+  let row = 0;
+  let skipped = 0;
+  try {
+    for await (const all of records) {
+      // The line that tells Excel the separator is not shown as a row.
+      if (row === 0 && skipped === 0 && all[0]?.toLowerCase() === 'sep=') {
+        skipped = 1;
+        continue;
+      }
+      row += 1;
+      if (row > mostRows + 1) throw refuse('csv-too-many-rows', { max: mostRows });
+      const cells = trimmed(all);
+      if (cells.length > 0) yield { row, cells };
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    // Rows that were read before are lost with the stream.
+    const read = 'records' in error && typeof error.records === 'number' ? error.records : row + skipped;
+    throw refuse('csv-unreadable', {
+      row: read - skipped + 1,
+      reason: 'a quotation mark is opened here or below and never closed',
+    });
+  }
+}
+
+/** Reads a file in any usual encoding, with the separators and line ends that spreadsheets write (CSV-6). */
+export async function parseFile(path: string, mostRows: number): Promise<ParsedFile> {
+  const bytes = await readFile(path);
+  const encoding = encodingOfAll(bytes);
+  const separator = separatorOf(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)));
+  return { separator, rows: () => readRows(bytes, encoding, separator, mostRows) };
+}
