@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page, Request } from 'playwright-core';
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { mp4 } from '../media/tagged-files.ts';
 import { jpeg, plainFile, png } from '../support/pictures.ts';
@@ -81,8 +82,12 @@ test('uploads at most two files concurrently, previews them, and refuses more th
   await page.unrouteAll({ behavior: 'wait' });
 });
 
-test('resumes a large upload in another tab after losing the network and the page', async () => {
-  const path = join(studio.directory, 'large.bin');
+test.each([
+  ['by itself', true],
+  ['once it is chosen again if the browser did not keep it', false],
+])('resumes a large upload in another tab after losing the network and the page, %s', async (_, isKept) => {
+  const name = `large-${isKept}.bin`;
+  const path = join(studio.directory, name);
   await writeFile(path, randomBytes(9 * 1024 * 1024));
   await begin();
   // The upload begins, but no bytes arrive.
@@ -96,14 +101,22 @@ test('resumes a large upload in another tab after losing the network and the pag
   await expect.poll(() => tries, { timeout: 20_000 }).toBeGreaterThan(0);
   const next = await page.context().newPage();
   await page.close();
+  if (!isKept) {
+    await next.goto('/tags');
+    await next.evaluate(async () => {
+      for (const { name } of await indexedDB.databases()) indexedDB.deleteDatabase(name ?? '');
+    });
+  }
   page = next;
 
   const isBeginning = (one: Request) => one.method() === 'POST' && one.url().endsWith('/uploads');
   const begun = pathsAsked(page, isBeginning);
   await page.goto('/new');
   const left = page.getByRole('region', { name: 'Unfinished uploads' });
-  await left.getByText('large.bin').waitFor();
-  await picker().setInputFiles(path);
+  if (!isKept) {
+    await left.getByText(name).waitFor();
+    await picker().setInputFiles(path);
+  }
   await rows().filter({ hasText: 'Uploaded,' }).waitFor();
   expect(begun).toEqual([]);
   await left.waitFor({ state: 'hidden' });
@@ -247,12 +260,11 @@ test('keeps Publish within reach of sixty files, sorts them, and shows the progr
   const box = await publish.boundingBox();
   expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(phone.viewport.height);
 
-  // Leaving asks, and staying keeps everything.
+  // Leaving stops nothing.
   await ben.getByRole('link', { name: 'Studio North' }).click();
-  await ben
-    .getByRole('alertdialog', { name: 'Stop the uploads?' })
-    .getByRole('button', { name: 'Stay here' })
-    .click();
+  await ben.waitForURL(/\/$/);
+  await visit(ben, '/new');
+  await expect.poll(() => namesIn(ben)).toEqual(names);
   held.resolve();
   await saved(ben);
   const stored = async () =>
@@ -264,6 +276,80 @@ test('keeps Publish within reach of sixty files, sorts them, and shows the progr
   await ben.getByLabel('Order', { exact: true }).selectOption('By name');
   await expect.poll(async () => (await stored()).slice(0, 2)).toEqual(['1', '2']);
 }, 90_000);
+
+test.each([
+  ['a phone', phone],
+  ['a desktop', { viewport: { width: 1440, height: 900 } }],
+])(
+  'on %s, files on their way survive a reload and other pages, in their order',
+  async (_, screen) => {
+    const eva = await studio.join(`eva-${screen.viewport.width}`, undefined, screen);
+    await eva.goto('/new');
+    let lets = 1;
+    const waiting = Promise.withResolvers<void>();
+    await eva.route('**/api/v1/assets', async (route) => {
+      lets -= 1;
+      if (lets < 0) await waiting.promise;
+      // A page that was left has no requests.
+      await route.continue().catch(() => undefined);
+    });
+    const taken = async (name: string, day: number) => {
+      const picture = sharp(await jpeg(60, 40 + day)).withExif({
+        IFD2: { DateTimeOriginal: `2024:05:${String(day).padStart(2, '0')} 12:00:00` },
+      });
+      return fileOf(name, await picture.jpeg().toBuffer());
+    };
+    const files = [await taken('a.jpg', 12), await taken('b.jpg', 3), await taken('c.jpg', 27)];
+    await eva.getByLabel('Choose files').setInputFiles(files);
+    await eva.getByLabel('Title', { exact: true }).fill('On the way');
+    await eva.getByLabel('Order', { exact: true }).selectOption('By date taken');
+    await expect.poll(() => namesIn(eva)).toEqual(['b.jpg', 'a', 'c.jpg']);
+    const kept = () =>
+      eva.evaluate(async () => {
+        const [{ name }] = (await indexedDB.databases()).filter((one) => one.name?.includes('files')) as [
+          { name: string },
+        ];
+        const opening = indexedDB.open(name);
+        await new Promise((resolve) => {
+          opening.onsuccess = resolve;
+        });
+        const reading = opening.result.transaction('files').objectStore('files').getAllKeys();
+        await new Promise((resolve) => {
+          reading.onsuccess = resolve;
+        });
+        opening.result.close();
+        return reading.result.length;
+      });
+    await expect.poll(kept).toBe(4);
+
+    await eva.reload();
+    await eva.getByText('This is the post that you did not finish').waitFor();
+    await expect.poll(() => namesIn(eva)).toEqual(['b.jpg', 'a', 'c.jpg']);
+    expect(await eva.getByText(/had not arrived/).count()).toBe(0);
+    expect(await eva.getByLabel('Order', { exact: true }).inputValue()).toBe('taken');
+
+    // What arrives while another page is open becomes part of the post, too.
+    await visit(eva, '/tags');
+    const { ref } = await call(eva, 'GET', '/auth/me');
+    const arrived = async () => (await call(eva, 'GET', `/assets?owner_ref=${ref}`)).items.length;
+    waiting.resolve();
+    await expect.poll(arrived).toBe(3);
+    await eva.reload();
+    expect(await draftsOf(eva)).toMatchObject([{ members: [{}] }]);
+    await visit(eva, '/new');
+    await saved(eva);
+    await expect.poll(() => namesIn(eva)).toEqual(['b', 'a', 'c']);
+    const titles = async () =>
+      (await draftsOf(eva))[0]?.members.map(({ asset }: { asset: { title: string } }) => asset.title);
+    await expect.poll(titles).toEqual(['b', 'a', 'c']);
+    expect(await arrived()).toBe(3);
+    await expect.poll(kept).toBe(0);
+    await eva.getByRole('button', { name: 'Publish' }).click();
+    await eva.waitForURL(/\/posts\/[0-9a-f-]{36}$/);
+    expect(await call(eva, 'GET', '/posts?draft=true')).toMatchObject({ items: [] });
+  },
+  60_000,
+);
 
 test('uses a file of the library instead of a copy, and moves files that are not wanted to the trash', async () => {
   const cleo = await studio.join('cleo');

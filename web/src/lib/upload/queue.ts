@@ -62,7 +62,7 @@ export function added(
   const whose = teamId === undefined ? {} : { teamId };
   return [
     ...queue,
-    ...files.map(({ id, name, size }) => {
+    ...files.map(({ id, name, size }): UploadItem => {
       const notes = [sizeNote(size) ?? []].flat();
       return { id, name, size, state: 'waiting' as const, sent: 0, notes, ...whose };
     }),

@@ -1,6 +1,8 @@
 import { CallError } from '@vitrine/contract/client';
 import { createContext } from 'svelte';
+import { SvelteSet } from 'svelte/reactivity';
 import { problemText } from '#lib/problems.ts';
+import type { KeptFile, KeptFiles } from './kept-files.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './sent.ts';
 
@@ -14,12 +16,21 @@ export interface Uploads {
   readonly problem: string | undefined;
   /** The team of files added from now on; empty for none. */
   readonly teamId: string;
+  /** Whether the files belong to the unfinished post, and not to one that begins with them. */
+  readonly isOfPost: boolean;
+  /** Whether the browser keeps all files that are on their way. */
+  readonly isKept: boolean;
+  adopt(): void;
   intendFor(teamId: string): void;
   /** Adds all files, or none if a post cannot have that many. */
   add(files: readonly File[]): void;
   fileOf(id: string): File | undefined;
   retry(id: string): void;
   remove(id: string): void;
+  /** Continues with the files that were kept when a page was left. */
+  resume(): Promise<void>;
+  /** Says that a file is part of the post, so that it need not be kept. */
+  release(id: string): void;
   /** Stops running uploads and removes all files. */
   clear(): void;
 }
@@ -39,10 +50,16 @@ export interface UploadTransport {
   copiesOf(assetId: string): Promise<readonly { readonly id: string; readonly title: string }[]>;
 }
 
-export function createUploads(ways: UploadTransport): Uploads {
+/** Creates a queue whose files are kept, if they are, in `keptFiles`. */
+export function createUploads(
+  ways: UploadTransport,
+  keptFiles: () => KeptFiles | undefined = () => undefined,
+): Uploads {
   let queue = $state.raw<steps.UploadQueue>([]);
   let problem = $state<string>();
   let teamId = $state('');
+  let isOfPost = $state(false);
+  const kept = new SvelteSet<string>();
   let made = 0;
   // These two are not displayed, so they are not reactive.
   // eslint-disable-next-line svelte/prefer-svelte-reactivity
@@ -73,6 +90,7 @@ export function createUploads(ways: UploadTransport): Uploads {
       .then(
         () => {
           queue = steps.attached(queue, id, item.name);
+          release(id);
         },
         (error: unknown) => {
           if (error instanceof CallError && error.status === 400) sendPlain(id, file);
@@ -94,6 +112,7 @@ export function createUploads(ways: UploadTransport): Uploads {
       .then(
         (asset) => {
           queue = steps.finished(queue, id, asset);
+          keptFiles()?.arrived(id, asset);
           void lookForCopies(id, asset.id);
         },
         (error: unknown) => {
@@ -121,6 +140,16 @@ export function createUploads(ways: UploadTransport): Uploads {
     queue = steps.removed(queue, id);
     files.delete(id);
     sendings.get(id)?.stop();
+    release(id);
+  }
+
+  function release(id: string) {
+    kept.delete(id);
+    keptFiles()?.remove([id]);
+  }
+
+  async function keep(file: KeptFile) {
+    if ((await keptFiles()?.put(file)) === true && files.has(file.id)) kept.add(file.id);
   }
 
   return {
@@ -133,6 +162,15 @@ export function createUploads(ways: UploadTransport): Uploads {
     get teamId() {
       return teamId;
     },
+    get isOfPost() {
+      return isOfPost;
+    },
+    get isKept() {
+      return queue.every(({ id, state }) => state === 'done' || kept.has(id));
+    },
+    adopt() {
+      isOfPost = true;
+    },
     intendFor(team) {
       teamId = team;
     },
@@ -141,11 +179,15 @@ export function createUploads(ways: UploadTransport): Uploads {
       if (problem !== undefined) return;
       const items = picked.map((file) => {
         made += 1;
-        const id = `file-${made}`;
+        // Kept files have ids of earlier pages.
+        const id = `file-${Date.now()}-${made}`;
         files.set(id, file);
-        return { id, name: file.name, size: file.size };
+        return { id, name: file.name, size: file.size, file };
       });
-      queue = steps.added(queue, items, teamId === '' ? undefined : teamId);
+      const whose = teamId === '' ? undefined : teamId;
+      queue = steps.added(queue, items, whose);
+      for (const { id, file } of items)
+        void keep({ id, file, ...(whose === undefined ? {} : { teamId: whose }) });
       beginNext();
     },
     fileOf: (id) => files.get(id),
@@ -154,9 +196,21 @@ export function createUploads(ways: UploadTransport): Uploads {
       beginNext();
     },
     remove: forget,
+    async resume() {
+      for (const { id, file, teamId: whose, asset } of (await keptFiles()?.takeOver()) ?? []) {
+        if (files.has(id)) continue;
+        files.set(id, file);
+        kept.add(id);
+        queue = steps.added(queue, [{ id, name: file.name, size: file.size }], whose);
+        if (asset !== undefined) queue = steps.finished(steps.started(queue, id), id, asset);
+      }
+      beginNext();
+    },
+    release,
     clear() {
       problem = undefined;
       teamId = '';
+      isOfPost = false;
       for (const item of queue) forget(item.id);
     },
   };

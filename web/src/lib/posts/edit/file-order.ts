@@ -1,6 +1,13 @@
 /** How the files of a post are ordered: by a property, or as the user arranged them. */
 export type FileOrder = 'name' | 'taken' | 'own';
 
+/** What the form knows about the order of its files besides the files. */
+export interface Arrangement {
+  readonly order: FileOrder;
+  /** When files were taken, in milliseconds, by the id of the asset or upload. */
+  readonly taken: Readonly<Record<string, number>>;
+}
+
 /** A file of the form: an asset, or an upload that is on its way. */
 export interface OrderedFile {
   readonly id: string;

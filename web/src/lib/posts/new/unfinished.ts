@@ -1,5 +1,6 @@
 import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Draft } from '#lib/fields/types/field-type.ts';
+import type { Arrangement } from '#lib/posts/edit/file-order.ts';
 import { newEdit, type PostEdit } from '#lib/posts/edit/post-edit.ts';
 
 /** The version of what is stored. A later version ignores earlier ones. */
@@ -22,6 +23,8 @@ export interface UnfinishedPost {
   readonly arriving: readonly string[];
   /** What was entered for fields of its files. */
   readonly fields: Readonly<Record<string, Draft>>;
+  /** How its files are ordered. */
+  readonly arrangement?: Arrangement | undefined;
 }
 
 type Memory = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
