@@ -6,7 +6,7 @@ import { keptLibrary } from './library.ts';
 export const ASSETS = 100_000;
 export const OWNER = 42;
 /** Prints of pictures, of which so many belong to assets. */
-export const PRINTS = 1_000_000;
+const PRINTS = 1_000_000;
 
 const fields = [
   ['client', 'text', "'Client ' || n % 300", 'value_text'],

@@ -41,6 +41,9 @@ interface KeyRow {
   found: number;
 }
 
+/** An error is made once, not for each of a million rows. */
+const NOT_FOUND = notFound().message;
+
 /** Matches keys with assets: an id with one that the caller may read, others with those that the caller may edit. */
 async function matchKeys(
   tx: Tx,
@@ -60,7 +63,7 @@ async function matchKeys(
   return new Map(
     keys.map((key): [string, Matched] => {
       const row = found.get(key);
-      if (row === undefined) return [key, { id: match === 'id' ? key : null, reason: notFound().message }];
+      if (row === undefined) return [key, { id: match === 'id' ? key : null, reason: NOT_FOUND }];
       if (row.found > 1) return [key, { id: null, reason: `${row.found} files match` }];
       return [key, row.editable ? { id: row.id } : { id: row.id, reason: refuse('not-owner').message }];
     }),
