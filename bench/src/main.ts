@@ -16,6 +16,7 @@ import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
 import { benchUploads } from './uploads.ts';
 import { benchVideo } from './video.ts';
+import { benchZip } from './zip.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -85,6 +86,9 @@ switch (positionals[0]) {
     break;
   case 'uploads':
     await benchUploads(Number(values.uploads), values.by.split(','));
+    break;
+  case 'zip':
+    await benchZip();
     break;
   case 'video':
     await benchVideo();

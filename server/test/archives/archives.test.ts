@@ -4,6 +4,7 @@ import type { Archive, ArchiveCreate } from '@vitrine/contract/archives';
 import { BlobReader, TextWriter, ZipReader } from '@zip.js/zip.js';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { convertAhead } from '../../src/content/archives/convert-ahead.ts';
 import { distinctNames } from '../../src/content/archives/names.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { lengthOfArchive } from '../../src/platform/zip/records.ts';
@@ -224,4 +225,38 @@ test('files and offsets beyond 4 GiB are written as ZIP64, and the length is kno
   expect(tail.readUInt32LE(directory)).toBe(0x02014b50);
   expect(tail.readUInt32LE(directory + 20)).toBe(0xffffffff);
   expect(tail.readBigUInt64LE(directory + 46 + 5 + 4)).toBe(BigInt(5 * 2 ** 30));
+});
+
+// ARCHIVE-7
+test('forms of the next files are made on several cores, a few ahead of the one that is packed', async () => {
+  const making: { id: string; end: (error?: Error) => void }[] = [];
+  const ahead = convertAhead(
+    (id) =>
+      new Promise((resolve, reject) => {
+        making.push({ id, end: (error) => (error === undefined ? resolve(null) : reject(error)) });
+      }),
+    2,
+  );
+  const begun = () => making.map(({ id }) => id).join('');
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+  ahead.next([...'abcdefghij']);
+  expect(begun()).toBe('ab');
+  making[0]?.end();
+  await settle();
+  expect(begun()).toBe('abc');
+  // One that cannot be made holds up nothing.
+  making[1]?.end(new Error('broken'));
+  for (const at of [2, 3, 4, 5]) {
+    await settle();
+    making[at]?.end();
+  }
+  await settle();
+  expect(begun()).toBe('abcdef');
+  ahead.reach('a');
+  ahead.next([...'bcdefghij']);
+  expect(begun()).toBe('abcdefg');
+  ahead.stop();
+  ahead.reach('b');
+  await settle();
+  expect(begun()).toBe('abcdefg');
 });

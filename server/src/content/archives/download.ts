@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
 import { getArchive, leftOutName } from '@vitrine/contract/archives';
 import { sql } from 'kysely';
@@ -17,6 +18,7 @@ import { divideName, nameWith } from '../assets/file-name.ts';
 import { disposition } from '../assets/send.ts';
 import { findDownloadable, formOf } from '../downloads/forms.ts';
 import { findPreset } from '../downloads/presets.ts';
+import { convertAhead } from './convert-ahead.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
 import { distinctNames, safeName } from './names.ts';
 
@@ -131,12 +133,17 @@ async function openOriginal({ storage, originals }: Deps, hash: string, sizeByte
   }
 }
 
-/** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
-async function openForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
+/** Finds or makes the form of a file in a preset. Throws as `formOf`. */
+async function findForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
   const preset = await findPreset(deps.db, caller, key);
   const file = await findDownloadable(deps.db, caller, assetId);
   if (file === null) throw notFound();
-  const form = await formOf(deps, caller, file, preset);
+  return formOf(deps, caller, file, preset);
+}
+
+/** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
+async function openForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
+  const form = await findForm(deps, caller, assetId, key);
   const stream = await deps.storage.get(form.object, form.bytes);
   return { stream, sizeBytes: form.bytes, extension: form.extension };
 }
@@ -209,14 +216,22 @@ function openerFor(deps: Deps, { archive, isFixed }: Packing, keep: (hash: strin
   };
 }
 
-/** Yields the files of an archive with what the account is given of them, each checked just before. */
-async function* rowsOf(db: Database, { archive, caller: first }: Packing) {
+/**
+ * Yields the files of an archive with what the account is given of them, each checked just before. `onRead` is called with
+ * those that come next.
+ */
+async function* rowsOf(
+  db: Database,
+  { archive, caller: first }: Packing,
+  onRead: (rows: readonly FileRow[], caller: SignedIn) => void,
+) {
   const presentCaller = presentRights(db, first);
   let after = 0;
   for (;;) {
     const caller = await presentCaller();
     const readAt = performance.now();
     const rows = await readRows(db, caller, archive.id, after);
+    onRead(rows, caller);
     for (const [at, row] of rows.entries()) {
       // At least one, so that a slow client advances.
       if (at > 0 && performance.now() - readAt > CHECKED_MS) break;
@@ -227,13 +242,42 @@ async function* rowsOf(db: Database, { archive, caller: first }: Packing) {
   }
 }
 
+/** Makes the forms of the files that come next, if the archive has a preset. */
+function formsAhead(deps: Deps, { preset }: ArchiveRow) {
+  let reader: SignedIn | null = null;
+  const ahead = convertAhead(async (assetId) => {
+    if (preset !== null && reader !== null) await findForm(deps, reader, assetId, preset);
+  }, availableParallelism());
+  return {
+    ...ahead,
+    read(rows: readonly FileRow[], caller: SignedIn) {
+      reader = caller;
+      if (preset !== null) ahead.next(rows.filter(isGiven).map(({ asset_id }) => asset_id));
+    },
+  };
+}
+
 /** Yields the files of an archive one by one, and then the list of what was left out. */
 async function* filesOf(deps: Deps, packing: Packing): AsyncGenerator<ZipSource> {
+  const ahead = formsAhead(deps, packing.archive);
+  try {
+    yield* packedFiles(deps, packing, ahead);
+  } finally {
+    ahead.stop();
+  }
+}
+
+async function* packedFiles(
+  deps: Deps,
+  packing: Packing,
+  ahead: ReturnType<typeof formsAhead>,
+): AsyncGenerator<ZipSource> {
   const { isFixed } = packing;
   const checksums = checksumsOf(deps.db);
   const open = openerFor(deps, packing, checksums.add);
   const leftOut: string[] = [];
-  for await (const { caller, row } of rowsOf(deps.db, packing)) {
+  for await (const { caller, row } of rowsOf(deps.db, packing, ahead.read)) {
+    ahead.reach(row.asset_id);
     if (isFixed && isGiven(row) && row.file_hash !== row.planned_hash)
       throw new ArchiveChanged('a file of an archive was replaced');
     const opened = isGiven(row) ? await open(caller, row) : NOT_FOUND;

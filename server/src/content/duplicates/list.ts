@@ -25,9 +25,11 @@ const unmarked = sql`not exists (select from different_assets d
 function exactGroups(caller: SignedIn) {
   // Most files have one asset, and need no further look.
   const copies = editableCopies(caller, sql`a.file_hash in (select c.hash from files c where c.has_copies)`);
-  return sql`select ${exactId} as id, max(greatest(x.created_at, y.created_at)) as at, array[x.file_hash] as hashes,
+  // Evaluated once, although it is joined with itself.
+  return sql`with copies as materialized (select * from ${copies} c)
+    select ${exactId} as id, max(greatest(x.created_at, y.created_at)) as at, array[x.file_hash] as hashes,
       null::integer as bits
-    from ${copies} x join ${copies} y on y.file_hash = x.file_hash and y.id > x.id
+    from copies x join copies y on y.file_hash = x.file_hash and y.id > x.id
     where ${unmarked} group by x.file_hash`;
 }
 
@@ -37,8 +39,9 @@ function similarGroups(caller: SignedIn) {
     caller,
     sql`a.file_hash in (select first_hash from similar_files union select second_hash from similar_files)`,
   );
-  return sql`select s.id, s.found_at as at, array[s.first_hash, s.second_hash] as hashes, s.bits
-    from similar_files s join ${copies} x on x.file_hash = s.first_hash join ${copies} y on y.file_hash = s.second_hash
+  return sql`with copies as materialized (select * from ${copies} c)
+    select s.id, s.found_at as at, array[s.first_hash, s.second_hash] as hashes, s.bits
+    from similar_files s join copies x on x.file_hash = s.first_hash join copies y on y.file_hash = s.second_hash
     where ${unmarked} group by s.id`;
 }
 

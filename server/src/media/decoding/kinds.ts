@@ -65,7 +65,7 @@ export const decoderKinds = {
   /** Contact sheets of annotations, which people wait for. */
   sheet: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(1024 * MB) },
   /** Copies of pictures in another form, which people wait for. */
-  convert: { workers: 1, spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
+  convert: { workers: availableParallelism(), spare: 1, timeoutMs: 120_000, memoryBytes: atMost(2048 * MB) },
   /** Metadata that ExifTool does not read. */
   metadata: { workers: 2, spare: 1, timeoutMs: 20_000, memoryBytes: atMost(512 * MB) },
 } as const satisfies Record<string, DecoderLimits>;
