@@ -105,7 +105,7 @@ export async function benchZip(): Promise<void> {
     for await (const path of largeFiles(scratch)) ids.push(await upload(path));
     for (let round = 1; round <= 3; round += 1) {
       await dropCaches();
-      const rate = await diskRate(join(library.directory, 'files'));
+      const rate = await diskRate(join(library.directory, 'library'));
       await dropCaches();
       const { bytes, took, growth, before } = await pack({ ids });
       console.log(
