@@ -2437,6 +2437,17 @@ create table identity_providers (
   constraint identity_providers_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
 );
 
+create table imported_ids (
+  system text not null,
+  kind text not null,
+  old_id text not null,
+  target text not null,
+  fingerprint text not null default ''::text,
+  imported_at timestamp(3) with time zone not null default now(),
+  constraint imported_ids_pkey PRIMARY KEY (system, kind, old_id)
+);
+CREATE INDEX imported_ids_target ON public.imported_ids USING btree (kind, target);
+
 create table job_progress (
   job_id bigint not null,
   part double precision not null,
@@ -2809,6 +2820,17 @@ create table recovery_codes (
   constraint recovery_codes_pkey PRIMARY KEY (user_ref, code_hash),
   constraint recovery_codes_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES two_factor(user_ref) ON DELETE CASCADE
 );
+
+create table related_assets (
+  asset_id uuid not null,
+  related_id uuid not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint related_assets_pkey PRIMARY KEY (asset_id, related_id),
+  constraint related_assets_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint related_assets_related_id_fkey FOREIGN KEY (related_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint related_assets_check CHECK ((asset_id < related_id))
+);
+CREATE INDEX related_assets_related ON public.related_assets USING btree (related_id);
 
 create table remote_actors (
   ref bigint not null,

@@ -107,6 +107,18 @@ async function run(args: string[]): Promise<void> {
       process.exitCode = await importUsersCommand(config(), rest, process.env.MYSQL_PWD, console);
       return;
     }
+    case 'import-resourcespace': {
+      const { importResourceSpaceCommand } = await import('../operate/resourcespace/command.ts');
+      const { openDeps } = await import('./service.ts');
+      const { startWorkerFor } = await import('./worker.ts');
+      process.exitCode = await importResourceSpaceCommand(config(), rest, {
+        mysqlPassword: process.env.MYSQL_PWD,
+        output: console,
+        openDeps,
+        startWorker: startWorkerFor,
+      });
+      return;
+    }
     case 'doctor': {
       const { doctorCommand } = await import('../operate/doctor/command.ts');
       process.exitCode = await doctorCommand(config(), rest, (line) => console.log(line));

@@ -43,6 +43,26 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0, 1 if nothing could be done, 2 if rows were refused.',
     ],
   },
+  'import-resourcespace': {
+    forms: [
+      'vitrine import-resourcespace --dump FILE --filestore DIR [options]',
+      'vitrine import-resourcespace --database URL --filestore DIR [options]',
+    ],
+    does: 'take accounts, files, values, rights and collections of a ResourceSpace',
+    details: [
+      '--dump FILE         a dump of mysqldump or mariadb-dump, also compressed with gzip',
+      '--database URL      mysql://user:password@host/database; MYSQL_PWD has the password otherwise',
+      '--filestore DIR     the file store of ResourceSpace; it is only read',
+      '--syncdir DIR       the folder of StaticSync',
+      '--config FILE       settings of config.php as JSON (docs/moving-in.md)',
+      '--scramble-key KEY  $scramble_key of config.php',
+      '--mapping FILE      what becomes what; --dry-run writes it if it does not exist',
+      '--dry-run           say what would become what, and import nothing',
+      '--report FILE       write the report as JSON',
+      '--system NAME       a name for the installation, to import from several; resourcespace by default',
+      'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
+    ],
+  },
   doctor: {
     forms: ['vitrine doctor', 'vitrine doctor --bytes [--repair] [--after HASH]'],
     does: 'say what is wrong with the library and how to mend it',

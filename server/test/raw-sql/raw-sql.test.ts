@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTables } from '../../src/operate/resourcespace/staging.ts';
 import { type DatabasePool, openPool } from '../../src/platform/database/pool.ts';
 import { type Clone, cloneTemplate } from '../support/clone.ts';
 import { type Catalog, compareRow, readCatalog } from './compare.ts';
@@ -18,6 +19,7 @@ const unprepared = [
   'content/search-index/matching.ts expectedBehindGates',
   'content/search/find.ts readPage',
   'content/search/suggest.ts readSuggestions',
+  'operate/resourcespace/staging.ts openStaging',
 ];
 
 /** Statements of which some forms are combinations of branches that the program never takes. */
@@ -33,6 +35,7 @@ const ensured = [
   'content/search/saved-queries.ts readSaved: its callers declare the rows',
   'content/search/saved-queries.ts saveQuery: its callers declare the rows',
   'operate/import/users/store.ts insertUsers: username_key may be null (users.username_key)',
+  'operate/resourcespace/staging.ts openStaging: its callers declare the rows',
 ];
 
 /** A form of a statement: its text, and the columns of its result or PostgreSQL's error. */
@@ -57,6 +60,8 @@ beforeAll(async () => {
   if (tables === undefined) throw new Error('tables.ts is missing');
   const parse = (type: number) => database.pool.options.types?.getTypeParser(type, 'text') ?? String;
   catalog = await readCatalog(client, parse, tableColumns(sources.checker, tables));
+  // The tables that an import reads an earlier system into.
+  await createTables(client);
   for (const statement of findStatements(sources)) {
     const forms: Form[] = [];
     for (const text of renderForms(sources, statement)) {

@@ -63,12 +63,12 @@ async function insertLink(
 }
 
 /** Creates a link to something the caller may edit. */
-async function makeLink(
+export async function makeLink(
   deps: Deps,
   caller: SignedIn,
   target: { kind: TargetKind; id: string },
   terms: ShareLinkCreate,
-  http: HttpFacts,
+  http: Pick<HttpFacts, 'header'>,
 ): Promise<NewShareLink> {
   checkInFuture('expires_at', terms.expires_at ?? null);
   const linkId = randomUUID();

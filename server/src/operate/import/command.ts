@@ -7,7 +7,6 @@ import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import type { AssetFields } from '@vitrine/contract/assets';
 import { foldName } from '@vitrine/contract/names';
 import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
-import cliProgress from 'cli-progress';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { Compile } from 'typebox/compile';
@@ -21,6 +20,7 @@ import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import { postFolder } from './post-folder.ts';
+import { progressBar } from './progress.ts';
 import { attachFound, storeFound } from './store.ts';
 import { type FoundFile, walk } from './walk.ts';
 
@@ -62,29 +62,6 @@ async function findOwner(db: Database, username: string | undefined): Promise<nu
       ? 'the library has no administrator yet; start it and set it up'
       : `no user ${username}`,
   );
-}
-
-function progressBar(total: number) {
-  const bar = new cliProgress.SingleBar({
-    format: '{bar} {percentage}% | {value} of {total} files | {rate} a second | {left} left',
-    barCompleteChar: '█',
-    barIncompleteChar: '░',
-    noTTYOutput: true,
-    notTTYSchedule: 5000,
-    hideCursor: true,
-    stream: process.stderr,
-  });
-  const began = Date.now();
-  bar.start(total, 0, { rate: '0.0', left: '-' });
-  return {
-    show(done: number) {
-      const rate = done / Math.max(0.001, (Date.now() - began) / 1000);
-      const seconds = rate === 0 ? 0 : Math.round((total - done) / rate);
-      const left = seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-      bar.update(done, { rate: rate.toFixed(1), left });
-    },
-    stop: () => bar.stop(),
-  };
 }
 
 async function countPending(db: Database, ownerRef: number): Promise<number> {

@@ -762,6 +762,15 @@ interface IdentityProvidersTable {
   updated_at: Generated<string>;
 }
 
+interface ImportedIdsTable {
+  system: string;
+  kind: string;
+  old_id: string;
+  target: string;
+  fingerprint: Generated<string>;
+  imported_at: Generated<string>;
+}
+
 interface JobProgressTable {
   job_id: number;
   part: number;
@@ -994,6 +1003,12 @@ interface RateBudgetsTable {
 interface RecoveryCodesTable {
   user_ref: number;
   code_hash: Buffer;
+}
+
+interface RelatedAssetsTable {
+  asset_id: string;
+  related_id: string;
+  created_at: Generated<string>;
 }
 
 interface RemoteActorsTable {
@@ -1459,6 +1474,7 @@ export interface Tables {
   files: FilesTable;
   guest_comments: GuestCommentsTable;
   identity_providers: IdentityProvidersTable;
+  imported_ids: ImportedIdsTable;
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   last_writes: LastWritesTable;
@@ -1484,6 +1500,7 @@ export interface Tables {
   posts: PostsTable;
   rate_budgets: RateBudgetsTable;
   recovery_codes: RecoveryCodesTable;
+  related_assets: RelatedAssetsTable;
   remote_actors: RemoteActorsTable;
   remote_post_likes: RemotePostLikesTable;
   resource_requests: ResourceRequestsTable;

@@ -65,6 +65,7 @@ function sizeOf(pattern: string): number {
 /** The columns of a definition that its flags depend on. */
 export type Flagged = Pick<
   FieldDefinition,
+  | 'code'
   | 'type'
   | 'options'
   | 'subject_kind'
@@ -78,15 +79,16 @@ export type Flagged = Pick<
   | 'extraction_source'
 >;
 
-function checkCapability(name: string, code: string | null): void {
-  if (code !== null && !capabilities.some((known) => known === code)) {
+/** A field may have a capability of its own for its readers (FIELD-45). */
+function checkCapability(name: string, code: string | null, own: string | null = null): void {
+  if (code !== null && code !== own && !capabilities.some((known) => known === code)) {
     throw refuse('capability-not-found', { property: name, capability: code });
   }
 }
 
 /** Throws a 400 that names the conflicting flags of an updated definition (FIELD-12, FIELD-18, FIELD-19). */
 export function checkFlags(field: Flagged): void {
-  checkCapability('read_capability', field.read_capability);
+  checkCapability('read_capability', field.read_capability, `fields.read.${field.code}`);
   checkCapability('write_capability', field.write_capability);
   // Everyone who sees an asset sees its card.
   if (field.show_on_card && field.read_capability !== null) {

@@ -14,12 +14,12 @@ function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : windows1252.decode(bytes);
 }
 
-const asText: TypeCast = (field) => {
+export const asText: TypeCast = (field) => {
   const bytes = field.buffer();
   return bytes === null ? null : textOf(bytes);
 };
 
-function connect(address: MysqlAddress): Connection {
+export function connect(address: MysqlAddress): Connection {
   const { host, port, user, password, database, socketPath, tls } = address;
   const connection = createConnection({
     ...(socketPath === null ? { host, port } : { socketPath }),
@@ -35,7 +35,7 @@ function connect(address: MysqlAddress): Connection {
 }
 
 /** Returns the driver's message on one line. A refused connection has only a code. */
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : error.name;
   return error.message === '' ? code : error.message.replaceAll(/\s+/g, ' ');

@@ -1,0 +1,236 @@
+import type { AssetSelection } from '@vitrine/contract/batches';
+import { hasVocabulary } from '@vitrine/contract/field-types';
+import { sql } from 'kysely';
+import { appendFiles } from '../../content/collections/place.ts';
+import { accountOf, type Context } from './context.ts';
+import type { ImportedFields } from './fields.ts';
+import { fingerprintOf } from './report.ts';
+import { readColumnTime, readTranslated } from './texts.ts';
+
+interface CollectionRow {
+  ref: number;
+  name: string | null;
+  user: number | null;
+  created: string | null;
+  public: number | null;
+  keywords: string | null;
+  description: string | null;
+  type: number | null;
+  parent: number | null;
+  order_by: number | null;
+  savedsearch: number | null;
+  search: string | null;
+  restypes: string | null;
+  archive: string | null;
+  items: number[] | null;
+  users: number[] | null;
+  groups: number[] | null;
+}
+
+const PUBLIC = 4;
+const FEATURED = 3;
+/** Collections that people made; the others belong to uploads, selections and requests. */
+const kept = new Set([0, FEATURED, PUBLIC]);
+
+/** Items in the order of the system: by hand, with those without a place first, then the latest addition. */
+const allCollections = `select c.*, s.search, s.restypes, s.archive,
+  (select json_agg(x.resource order by x.sortorder nulls first, x.date_added desc, x.resource) from rs_collection_resource x where x.collection = c.ref) as items,
+  (select json_agg(distinct u."user") from rs_user_collection u where u.collection = c.ref) as users,
+  (select json_agg(distinct g.usergroup) from rs_usergroup_collection g where g.collection = c.ref) as groups
+  from rs_collection c left join rs_collection_savedsearch s on s.ref = c.savedsearch and c.savedsearch > 0
+  where c.ref > 0 order by c.ref`;
+
+/** A featured collection's place in the tree, as names from the top. */
+function pathOf(
+  row: CollectionRow,
+  byRef: ReadonlyMap<number, CollectionRow>,
+  language: string,
+): { names: string[]; top: number } {
+  const names: string[] = [];
+  const seen = new Set<number>();
+  let top = row.ref;
+  for (let at: CollectionRow | undefined = row; at !== undefined && !seen.has(at.ref); ) {
+    seen.add(at.ref);
+    top = at.ref;
+    names.unshift(readTranslated(at.name ?? '', language).text);
+    at = at.parent === null ? undefined : byRef.get(at.parent);
+  }
+  return { names, top };
+}
+
+interface Audience {
+  visibility: 'private' | 'org-only' | 'explicit-share';
+  users: number[];
+}
+
+/** Who sees a collection. A featured one is for those whose group sees the whole way to it. */
+function audienceOf(
+  row: CollectionRow,
+  byRef: ReadonlyMap<number, CollectionRow>,
+  { installation }: Context,
+): Audience {
+  const { users, groups, language } = installation;
+  if (row.type === PUBLIC) {
+    const blocked = users.filter(({ group }) => groups.get(group ?? 0)?.permissions.has('b') !== false);
+    if (blocked.length === 0) return { visibility: 'org-only', users: [] };
+    return {
+      visibility: 'explicit-share',
+      users: users.filter((user) => !blocked.includes(user)).map(({ ref }) => ref),
+    };
+  }
+  if (row.type === FEATURED) {
+    const { top } = pathOf(row, byRef, language);
+    const sees = users.filter(({ group }) => {
+      const permissions = groups.get(group ?? 0)?.permissions;
+      return (
+        permissions?.seesFeatured(top) === true && !permissions.has(`-j${row.ref}`) && !permissions.has('b')
+      );
+    });
+    const all = sees.length === users.length;
+    return all
+      ? { visibility: 'org-only', users: [] }
+      : { visibility: 'explicit-share', users: sees.map(({ ref }) => ref) };
+  }
+  const ofGroups = users
+    .filter(({ group }) => row.groups?.includes(group ?? 0) === true)
+    .map(({ ref }) => ref);
+  const named = [...new Set([...(row.users ?? []), ...ofGroups])].filter((ref) => ref !== row.user);
+  return named.length === 0
+    ? { visibility: 'private', users: [] }
+    : { visibility: 'explicit-share', users: named };
+}
+
+/** A smart collection's query, and what of it has no counterpart. */
+function queryOf(
+  { search, restypes, archive }: CollectionRow,
+  fields: ImportedFields,
+  typeOf: ReadonlyMap<number, number>,
+): { query: AssetSelection; missing: string[] } {
+  const missing: string[] = [];
+  const words: string[] = [];
+  const filter: string[] = [];
+  const parts = (search ?? '').match(/"[^"]*"|[^\s,]+/g) ?? [];
+  for (const part of parts) {
+    const [, code, value] = /^"?([a-z][a-z0-9_]*):(.+?)"?$/i.exec(part) ?? [];
+    const field = [...fields.byRef.values()].find(({ plan }) => plan.field.name === code);
+    if (code !== undefined && value !== undefined && field !== undefined && field.id !== '') {
+      const operator = hasVocabulary(field.plan.type) || field.plan.type === 'number' ? '=' : '~';
+      filter.push(`field:${field.plan.code}${operator}${value}`);
+    } else if (/^[!@]/.test(part) || code !== undefined) missing.push(part);
+    else words.push(part);
+  }
+  const types = (restypes ?? '').split(',').flatMap((text) => typeOf.get(Number(text)) ?? []);
+  const [type] = types;
+  if (types.length > 1) missing.push(`resource types ${restypes}`);
+  const states = (archive ?? '').split(',').filter((text) => text !== '');
+  const isActiveOnly = states.length === 1 && states[0] === '0';
+  if (states.length > 0 && !isActiveOnly) missing.push(`archive states ${archive}`);
+  return {
+    query: {
+      ...(words.length === 0 ? {} : { q: words.join(' ') }),
+      ...(filter.length === 0 ? {} : { filter }),
+      ...(types.length === 1 && type !== undefined ? { asset_type: type } : {}),
+      ...(isActiveOnly ? { status: 'active' as const } : {}),
+    },
+    missing,
+  };
+}
+
+interface Parts {
+  fields: ImportedFields;
+  typeOf: ReadonlyMap<number, number>;
+}
+
+function descriptionOf({ description, keywords }: CollectionRow): string {
+  const lines = [
+    description ?? '',
+    keywords === null || keywords.trim() === '' ? '' : `Keywords: ${keywords}`,
+  ];
+  return lines
+    .filter((text) => text.trim() !== '')
+    .join('\n\n')
+    .slice(0, 20_000)
+    .toWellFormed();
+}
+
+async function importCollection(
+  context: Context,
+  row: CollectionRow,
+  byRef: ReadonlyMap<number, CollectionRow>,
+  { fields, typeOf }: Parts,
+): Promise<void> {
+  const { deps, ledger, reporter, installation, owner } = context;
+  const known = ledger.find('collection', row.ref);
+  const { visibility, users } = audienceOf(row, byRef, context);
+  const fingerprint = fingerprintOf(row, visibility, users);
+  if (known?.fingerprint === fingerprint) return reporter.count('collections_already_here');
+  const { names } = pathOf(row, byRef, installation.language);
+  const name = (row.type === FEATURED ? names : [names.at(-1) ?? ''])
+    .join(' / ')
+    .slice(0, 200)
+    .toWellFormed();
+  const account = accountOf(context, row.user);
+  const ownerRef = account ?? owner.ref;
+  const smart = row.search === null ? null : queryOf(row, fields, typeOf);
+  // A query that lost a condition would show more than before.
+  const query = smart === null || smart.missing.length > 0 ? null : smart.query;
+  if (smart !== null && smart.missing.length > 0)
+    reporter.leaveOut(
+      'saved search',
+      row.ref,
+      `has no counterpart for ${smart.missing.join(', ')}; the collection is empty`,
+    );
+  const missing = (row.items ?? []).filter((ref) => ledger.find('resource', ref) === undefined);
+  for (const ref of missing) reporter.leaveOut('item', `${row.ref}/${ref}`, 'the resource does not exist');
+  await deps.db.transaction().execute(async (tx) => {
+    const values = {
+      name: name.trim() === '' ? `Collection ${row.ref}` : name,
+      description: descriptionOf(row),
+      visibility,
+      query: query === null ? null : JSON.stringify(query),
+    };
+    const created = readColumnTime(row.created);
+    const id =
+      known?.target ??
+      (
+        await tx
+          .insertInto('collections')
+          .values({
+            owner_user_ref: ownerRef,
+            ...values,
+            ...(created === null ? {} : { created_at: created }),
+          })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+      ).id;
+    if (known !== undefined) await tx.updateTable('collections').set(values).where('id', '=', id).execute();
+    const sharees = users.flatMap((user) => accountOf(context, user) ?? []).filter((ref) => ref !== ownerRef);
+    const imported = installation.users.flatMap(({ ref }) => accountOf(context, ref) ?? []);
+    await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${imported}::bigint[])
+      and user_ref <> all(${sharees}::bigint[])`.execute(tx);
+    await sql`insert into collection_shares (collection_id, user_ref)
+      select ${id}::uuid, ref from users where ref = any(${sharees}::bigint[]) on conflict do nothing`.execute(
+      tx,
+    );
+    const items = (row.items ?? []).flatMap((ref) => ledger.find('resource', ref)?.target ?? []);
+    await appendFiles(tx, owner, id, [...new Set(items)]);
+    await ledger.record(tx, 'collection', row.ref, id, fingerprint);
+  });
+  reporter.count(known === undefined ? 'collections' : 'collections_changed');
+}
+
+/** Imports the collections that people made, with their order, and featured ones under the names of their way from the top. */
+export async function importCollections(context: Context, parts: Parts): Promise<void> {
+  const { reporter, staging } = context;
+  const rows = await staging.query<CollectionRow>(allCollections);
+  const byRef = new Map(rows.map((row) => [row.ref, row]));
+  const parents = new Set(rows.map(({ parent }) => parent));
+  for (const row of rows) {
+    if (context.isStopped()) return;
+    const isEmpty = (row.items ?? []).length === 0 && row.search === null;
+    const isAutomatic = row.type === 0 && isEmpty && /^Default Collection( \d+)?$/.test(row.name ?? '');
+    if (!kept.has(row.type ?? 0) || isAutomatic) reporter.count('collections_of_the_system_skipped');
+    else if (row.type === FEATURED && isEmpty && parents.has(row.ref)) reporter.count('categories_in_names');
+    else await importCollection(context, row, byRef, parts);
+  }
+}

@@ -1,0 +1,240 @@
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { foldName } from '@vitrine/contract/names';
+import { type Logger, pino } from 'pino';
+import { holds, type SignedIn } from '../../access/caller.ts';
+import { callerOf } from '../../access/caller-of.ts';
+import { secretsOf } from '../../core/config/known-secrets.ts';
+import { type Config, ConfigError } from '../../core/config.ts';
+import type { Deps } from '../../core/deps.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { safeLogForm } from '../../platform/http/log-entries.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
+import { progressBar } from '../import/progress.ts';
+import { readMysqlAddress } from '../import/users/mysql-address.ts';
+import { enterLibrary } from '../library-place.ts';
+import { openLibraryStorage } from '../storage/open.ts';
+import { readDump } from './dump.ts';
+import { openFileFinder } from './file-paths.ts';
+import { importAll } from './import-all.ts';
+import { readInstallation } from './installation.ts';
+import { openLedger } from './ledger.ts';
+import { type Mapping, readMapping, writeProposal } from './mapping.ts';
+import { readMysqlTables } from './mysql.ts';
+import { makePlan } from './plan.ts';
+import { previewText } from './preview.ts';
+import { createReporter, reportText } from './report.ts';
+import { readSettings, type Settings } from './settings.ts';
+import { type SourceRows, tables } from './source.ts';
+import { openStaging, type Staging } from './staging.ts';
+
+/** Where the command prints its report and its warnings. */
+export type Output = Pick<Console, 'log' | 'error'>;
+
+/** The parts of a running service that an import works with. */
+interface ImportParts {
+  openDeps(db: Database, storage: Storage, config: Config, log: Logger): Promise<Deps>;
+  /** Starts rendering what is imported, unless the service does. */
+  startWorker(deps: Deps, database: OpenDatabase): Promise<{ stop(): Promise<void> }>;
+}
+
+const usage =
+  'name a source: vitrine import-resourcespace --dump FILE or --database URL, and --filestore DIR';
+
+function parse(args: string[]) {
+  try {
+    const text = { type: 'string' } as const;
+    return parseArgs({
+      args,
+      options: {
+        database: text,
+        dump: text,
+        filestore: text,
+        syncdir: text,
+        config: text,
+        'scramble-key': text,
+        mapping: text,
+        report: text,
+        system: { type: 'string', default: 'resourcespace' },
+        'dry-run': { type: 'boolean', default: false },
+      },
+    }).values;
+  } catch (error) {
+    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
+  }
+}
+
+type Orders = ReturnType<typeof parse>;
+
+async function requireDirectory(path: string | undefined, option: string): Promise<string> {
+  if (path === undefined) throw new ConfigError(usage);
+  const found = await stat(path).catch(() => null);
+  if (found?.isDirectory() !== true) throw new ConfigError(`${option}: ${resolve(path)} is not a directory`);
+  return resolve(path);
+}
+
+/** Settings given as options take precedence over the file. */
+async function readAllSettings(orders: Orders): Promise<Settings> {
+  const settings = await readSettings(orders.config);
+  const key = orders['scramble-key'] ?? settings.scramble_key;
+  return key === undefined ? settings : { ...settings, scramble_key: key };
+}
+
+function sourceOf({ dump, database }: Orders, mysqlPassword: string | undefined): AsyncGenerator<SourceRows> {
+  if ((dump === undefined) === (database === undefined)) throw new ConfigError(usage);
+  if (dump !== undefined) return readDump(dump, new Set(Object.keys(tables)));
+  const address = readMysqlAddress(database ?? '');
+  return readMysqlTables({ ...address, password: address.password ?? mysqlPassword ?? null });
+}
+
+/** Returns the named administrator, or the oldest one. */
+async function findOwner(db: Database, name: string | undefined): Promise<SignedIn> {
+  const rows = await db
+    .selectFrom('users as u')
+    .innerJoin('roles as r', 'r.id', 'u.role_id')
+    .select('u.ref')
+    .where('u.status', '=', 'active')
+    .where((eb) =>
+      name === undefined ? eb('r.code', '=', 'admin') : eb('u.username_key', '=', foldName(name)),
+    )
+    .orderBy('u.ref')
+    .execute();
+  for (const { ref } of rows) {
+    const caller = await callerOf(db, ref);
+    if (caller !== null && holds(caller, 'system.admin')) return caller;
+  }
+  throw new ConfigError(
+    name === undefined
+      ? 'the library has no administrator yet; start it and set it up'
+      : `${name} is no active administrator of this library`,
+  );
+}
+
+/** Writes the report where the operator asked for it, and into the data directory. */
+async function writeReports(
+  config: Config,
+  path: string | undefined,
+  json: string,
+  text: string,
+): Promise<string> {
+  const folder = join(config.dataDir, 'imports');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const base = join(folder, `resourcespace-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
+  // It has the addresses and passwords of links.
+  const mode = { mode: 0o600 };
+  await writeFile(`${base}.json`, json, mode);
+  await writeFile(`${base}.txt`, text, mode);
+  if (path !== undefined) await writeFile(path, json, mode);
+  return base;
+}
+
+/**
+ * `vitrine import-resourcespace`: takes accounts, files, values, rights and collections of a ResourceSpace. Returns the exit code: 0,
+ * or 3 if something was left out.
+ */
+export async function importResourceSpaceCommand(
+  config: Config,
+  args: string[],
+  {
+    mysqlPassword,
+    output,
+    openDeps,
+    startWorker,
+  }: ImportParts & { mysqlPassword: string | undefined; output: Output },
+): Promise<number> {
+  const orders = parse(args);
+  const source = sourceOf(orders, mysqlPassword);
+  const root = await requireDirectory(orders.filestore, '--filestore');
+  const syncdir = orders.syncdir === undefined ? null : await requireDirectory(orders.syncdir, '--syncdir');
+  const settings = await readAllSettings(orders);
+  const given = orders.mapping === undefined ? null : await readMapping(orders.mapping);
+  if (given === null && orders.mapping !== undefined && !orders['dry-run'])
+    throw new ConfigError(`${orders.mapping} does not exist; --dry-run writes it`);
+  enterLibrary(config);
+  const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
+  let isStopped = false;
+  const stop = () => {
+    isStopped = true;
+  };
+  process.once('SIGINT', stop);
+  try {
+    const staging = await openStaging(database.pool, source);
+    try {
+      return await runImport(staging);
+    } finally {
+      await staging.close();
+    }
+  } finally {
+    process.removeListener('SIGINT', stop);
+    await database.close();
+  }
+
+  async function runImport(staging: Staging): Promise<number> {
+    const { db } = database;
+    const installation = await readInstallation(staging, settings);
+    const ledger = await openLedger(db, orders.system);
+    const mapping: Mapping = given ?? {};
+    const owner = await findOwner(db, mapping.owner);
+    const today = new Date().toISOString().slice(0, 10);
+    const plan = await makePlan({ db, staging, installation, ledger }, mapping, today);
+    const files = openFileFinder({ root, syncdir, scrambleKey: settings.scramble_key ?? '' });
+    if (orders['dry-run']) {
+      output.log(await previewText(staging, installation, plan, files));
+      if (orders.mapping !== undefined && given === null) {
+        await writeProposal(orders.mapping, installation, plan.fields, plan.groups);
+        output.log(`wrote ${orders.mapping}; change it and import with it`);
+      }
+      output.log('nothing was imported');
+      return 0;
+    }
+    const reporter = createReporter();
+    const storage = await openLibraryStorage(config);
+    const deps = await openDeps(
+      db,
+      storage,
+      config,
+      pino({ level: 'error', ...safeLogForm(secretsOf(config)) }),
+    );
+    const worker = await startWorker(deps, database);
+    const [row] = await staging.query<{ n: number }>('select count(*) as n from rs_resource where ref > 0');
+    const bar = progressBar(row?.n ?? 0, 'resources');
+    try {
+      const context = {
+        deps,
+        staging,
+        installation,
+        plan,
+        ledger,
+        reporter,
+        owner,
+        today,
+        teams: new Map<string, Promise<string>>(),
+        isStopped: () => isStopped,
+      };
+      await importAll(context, files, (done) => bar.show(done));
+    } finally {
+      bar.stop();
+      await worker.stop();
+      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
+    }
+    await db
+      .transaction()
+      .execute((tx) =>
+        recordEvent(tx, null, { event: 'resourcespace.imported', metadata: { ...reporter.report.counts } }),
+      );
+    const text = reportText(reporter.report);
+    const base = await writeReports(
+      config,
+      orders.report,
+      `${JSON.stringify(reporter.report, null, 2)}\n`,
+      text,
+    );
+    output.log(text);
+    output.log(`the report is ${base}.txt and ${base}.json`);
+    if (isStopped) output.log('stopped; run it again to go on where it was');
+    return isStopped || reporter.report.left_out.length > 0 ? 3 : 0;
+  }
+}

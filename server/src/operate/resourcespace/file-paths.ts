@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { open, stat } from 'node:fs/promises';
+import { join, resolve, sep } from 'node:path';
+
+/** Where the files of an installation are. */
+export interface FileStore {
+  root: string;
+  /** The folder of StaticSync; null if it was not given. */
+  syncdir: string | null;
+  scrambleKey: string;
+}
+
+/** A way in which ResourceSpace names its files. */
+interface Layout {
+  isEvenSpread: boolean;
+  key: string;
+  folder: string;
+}
+
+const hash = (text: string) => createHash('md5').update(text).digest('hex').slice(0, 15);
+
+function pathIn(
+  { root }: FileStore,
+  { isEvenSpread, key, folder }: Layout,
+  ref: number,
+  alt: number | null,
+  extension: string,
+) {
+  const digits = isEvenSpread ? [...String(ref)].reverse() : [...String(ref)];
+  const last = digits.length - 1;
+  const folders = digits.map((digit, at) =>
+    at === last && key !== '' ? `${digit}_${hash(`${ref}_${key}`)}` : digit,
+  );
+  const suffix = alt === null ? '' : `_alt_${alt}`;
+  const scramble = key === '' ? '' : `_${hash(`${ref}${suffix}${key}`)}`;
+  return join(root, folder, ...folders, `${ref}${suffix}${scramble}.${extension}`);
+}
+
+const isFile = (path: string) =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+/** Finds files of the store. Tries the layout that was found last first, because few installations mix them. */
+export interface FileFinder {
+  original(ref: number, extension: string): Promise<string | null>;
+  alternative(ref: number, alt: number, extension: string): Promise<string | null>;
+  /** A file in the folder of StaticSync; null if it is missing or lies outside. */
+  synced(path: string): Promise<string | null>;
+}
+
+export function openFileFinder(store: FileStore): FileFinder {
+  const keys = store.scrambleKey === '' ? [''] : [store.scrambleKey, ''];
+  let layouts: Layout[] = keys.flatMap((key) =>
+    ['', 'original'].flatMap((folder) =>
+      [true, false].map((isEvenSpread) => ({ isEvenSpread, key, folder })),
+    ),
+  );
+  const find = async (ref: number, alt: number | null, extension: string): Promise<string | null> => {
+    // An extension is part of a path.
+    if (!/^[\p{L}\p{N}_~-]{1,20}$/u.test(extension)) return null;
+    for (const layout of layouts) {
+      const path = pathIn(store, layout, ref, alt, extension);
+      if (!(await isFile(path))) continue;
+      layouts = [layout, ...layouts.filter((other) => other !== layout)];
+      return path;
+    }
+    return null;
+  };
+  return {
+    original: (ref, extension) => find(ref, null, extension),
+    alternative: (ref, alt, extension) => find(ref, alt, extension),
+    async synced(path) {
+      if (store.syncdir === null) return null;
+      const root = resolve(store.syncdir);
+      const full = resolve(root, path);
+      return full.startsWith(root + sep) && (await isFile(full)) ? full : null;
+    },
+  };
+}
+
+/** The beginning of a file that older checksums cover. */
+const CHECKED_BYTES = 50_000;
+
+/** Returns whether a file has the checksum that ResourceSpace recorded: of the whole file, or of its size and beginning. */
+export async function hasChecksum(path: string, recorded: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { size } = await file.stat();
+    const head = Buffer.alloc(Math.min(size, CHECKED_BYTES));
+    await file.read(head, 0, head.length, 0);
+    const partial = createHash('md5').update(`${size}_`).update(head).digest('hex');
+    if (partial === recorded.toLowerCase()) return true;
+    const whole = createHash('md5');
+    for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) whole.update(chunk);
+    return whole.digest('hex') === recorded.toLowerCase();
+  } finally {
+    await file.close();
+  }
+}

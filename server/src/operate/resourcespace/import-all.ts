@@ -1,0 +1,33 @@
+import { importCollections } from './collections.ts';
+import type { Context } from './context.ts';
+import { importDiscussions } from './discussions.ts';
+import { importFields } from './fields.ts';
+import type { FileFinder } from './file-paths.ts';
+import { importStates, importTypes } from './kinds.ts';
+import { importLinks } from './links.ts';
+import { importPeople } from './people.ts';
+import { importRequests } from './requests.ts';
+import { importResources } from './resources.ts';
+
+/** The steps of an import, each of which goes on where an earlier run was stopped or killed. */
+export async function importAll(
+  context: Context,
+  files: FileFinder,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  const typeOf = await importTypes(context);
+  const stateOf = await importStates(context);
+  const fields = await importFields(context, typeOf);
+  await importPeople(context);
+  await importResources(context, { fields, typeOf, stateOf, files, onProgress });
+  const steps = [
+    () => importDiscussions(context, fields),
+    () => importCollections(context, { fields, typeOf }),
+    () => importRequests(context),
+    () => importLinks(context),
+  ];
+  for (const step of steps) {
+    if (context.isStopped()) return;
+    await step();
+  }
+}

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { makeLink } from '../../content/links/create.ts';
+import { Refusal } from '../../platform/http/refuse.ts';
+import type { Context } from './context.ts';
+import { readColumnTime } from './texts.ts';
+
+interface KeyRow {
+  access_key: string;
+  resource: number | null;
+  collection: number | null;
+  access: number | null;
+  expires: string | null;
+  email: string | null;
+  has_password: boolean;
+  is_upload: boolean;
+  is_category: boolean;
+}
+
+/** Share keys; one of a collection has a row for each of its resources, and one of a category also one without a resource. */
+const allKeys = `select access_key, min(k.resource) as resource, case when count(distinct k.collection) = 1 then min(k.collection) end as collection,
+  max(coalesce(k.access, 1)) as access, min(k.expires) as expires, min(k.email) as email,
+  bool_or(coalesce(k.password_hash, '') <> '') as has_password, bool_or(k.upload = 1) as is_upload,
+  count(distinct k.collection) > 1 as is_category
+  from rs_external_access_keys k where coalesce(access_key, '') <> '' group by access_key order by access_key`;
+
+function whyNot({ is_upload, is_category, expires }: KeyRow, today: string): string | null {
+  if (is_upload) return 'it invited to upload';
+  if (is_category) return 'it showed a category with several collections';
+  return expires !== null && expires.slice(0, 10) < today ? `it expired on ${expires}` : null;
+}
+
+function targetOf(
+  { ledger }: Context,
+  { collection, resource }: KeyRow,
+): { kind: 'asset' | 'collection'; id: string } | null {
+  const found =
+    collection === null ? ledger.find('resource', resource ?? 0) : ledger.find('collection', collection);
+  return found === undefined
+    ? null
+    : { kind: collection === null ? 'asset' : 'collection', id: found.target };
+}
+
+/** Makes a new link for each share key that still works. The report alone has their addresses and new passwords. */
+export async function importLinks(context: Context): Promise<void> {
+  const { deps, ledger, owner, reporter, staging, today } = context;
+  const { host, port } = deps.config;
+  const http = { header: (name: string) => (name === 'host' ? `${host}:${port}` : undefined) };
+  for (const key of await staging.query<KeyRow>(allKeys)) {
+    if (context.isStopped()) return;
+    if (ledger.find('link', key.access_key) !== undefined) continue;
+    const reason = whyNot(key, today);
+    const target = targetOf(context, key);
+    if (reason !== null || target === null) {
+      reporter.leaveOut('share key', key.access_key, reason ?? 'what it showed is not here');
+      continue;
+    }
+    const password = key.has_password ? randomBytes(12).toString('base64url') : undefined;
+    const terms = {
+      label:
+        `ResourceSpace ${key.access_key}${key.email === null || key.email === '' ? '' : `, ${key.email}`}`.slice(
+          0,
+          200,
+        ),
+      // The restricted view of the earlier system had no originals.
+      allow_download: key.access === 0,
+      expires_at: readColumnTime(key.expires),
+      ...(password === undefined ? {} : { password }),
+    };
+    // An earlier run may have been killed before it recorded the link, whose address nobody knows.
+    await deps.db
+      .deleteFrom('share_links')
+      .where('label', '=', terms.label)
+      .where('created_by_user_ref', '=', owner.ref)
+      .execute();
+    try {
+      const { id, url } = await makeLink(deps, owner, target, terms, http);
+      await ledger.record(deps.db, 'link', key.access_key, id);
+      reporter.report.links.push({
+        old_key: key.access_key,
+        url,
+        ...(password === undefined ? {} : { password }),
+      });
+      reporter.count('links');
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      reporter.leaveOut('share key', key.access_key, error.message);
+    }
+  }
+}

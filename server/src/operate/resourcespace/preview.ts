@@ -1,0 +1,99 @@
+import { isTitle } from './fields.ts';
+import type { FileFinder } from './file-paths.ts';
+import type { Installation } from './installation.ts';
+import type { Plan } from './plan.ts';
+import type { Staging } from './staging.ts';
+
+/** How many files a dry run looks for; in a store on a network, looking for all of them takes hours. */
+const MOST_LOOKED_FOR = 20_000;
+
+async function missingFiles(
+  staging: Staging,
+  files: FileFinder,
+): Promise<{ looked: number; missing: number[] }> {
+  const rows = await staging.query<{ ref: number; file_extension: string; file_path: string | null }>(
+    `select ref, file_extension, file_path from rs_resource where ref > 0 and coalesce(no_file, 0) <> 1
+      and coalesce(file_extension, '') <> '' order by ref limit ${MOST_LOOKED_FOR}`,
+  );
+  const missing: number[] = [];
+  for (const { ref, file_extension, file_path } of rows) {
+    const isSynced = file_path !== null && file_path.trim() !== '';
+    const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
+    if (path === null) missing.push(ref);
+  }
+  return { looked: rows.length, missing };
+}
+
+const counted = [
+  'resource',
+  'node',
+  'resource_alt_files',
+  'collection',
+  'comment',
+  'annotation',
+  'external_access_keys',
+  'request',
+  'resource_log',
+];
+
+/** Returns what an import would do, as text. */
+export async function previewText(
+  staging: Staging,
+  installation: Installation,
+  plan: Plan,
+  files: FileFinder,
+): Promise<string> {
+  const lines = ['Rows:'];
+  for (const table of counted) {
+    const [row] = await staging.query<{ n: number }>(`select count(*) as n from rs_${table}`);
+    lines.push(`  ${table}: ${row?.n ?? 0}`);
+  }
+  lines.push('', 'Groups:');
+  for (const { group, role, code, team } of plan.groups) {
+    const users = installation.users.filter((user) => user.group === group.ref).length;
+    lines.push(
+      `  ${group.ref} ${group.label}: ${users} accounts, role ${role === 'own' ? code : role}, team ${team}`,
+    );
+  }
+  lines.push('', 'Resource types:', ...installation.types.map(({ ref, label }) => `  ${ref} ${label}`));
+  lines.push('', 'Fields:');
+  for (const own of plan.fields) {
+    const { field, code, type, isImported, readers } = own;
+    const who =
+      readers === null
+        ? 'all groups'
+        : readers.length === 0
+          ? 'administrators only'
+          : `groups ${readers.join(', ')}`;
+    const target = !isImported
+      ? 'left out'
+      : isTitle(own, { installation })
+        ? 'the title of assets'
+        : `${code} (${type})`;
+    lines.push(`  ${field.ref} ${field.label}: ${target}, read by ${who}`);
+  }
+  const { kinds, narrowed } = plan.survey;
+  lines.push(
+    '',
+    'Access:',
+    `  ${kinds.everyone} for every account`,
+    `  ${kinds.withheld} known to every account, shown to some`,
+    `  ${kinds.hidden} known and shown to some`,
+    `  ${kinds.closed} in another state than active, shared with those who saw them`,
+    `  ${narrowed} that some accounts saw restricted and will not see`,
+  );
+  const names = Map.groupBy(installation.users, ({ username }) => username.toLowerCase());
+  const doubled = [...names.values()].filter((users) => users.length > 1);
+  if (doubled.length > 0)
+    lines.push(
+      '',
+      'Accounts that differ by case only, of which the first is imported:',
+      ...doubled.map((users) => `  ${users.map(({ ref, username }) => `${ref} ${username}`).join(', ')}`),
+    );
+  const { looked, missing } = await missingFiles(staging, files);
+  lines.push(
+    '',
+    `Files: looked for ${looked}, ${missing.length} missing${missing.length === 0 ? '' : `: resources ${missing.slice(0, 100).join(', ')}`}`,
+  );
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+
+/** Something that did not come along, and why. */
+interface LeftOut {
+  kind: string;
+  id: string;
+  reason: string;
+}
+
+/** The result of an import, as `--report` writes it. It has no passwords of accounts and no hashes of them. */
+export interface Report {
+  counts: Record<string, number>;
+  hashes: { compared: number; equal: number; different: string[] };
+  left_out: LeftOut[];
+  changed: LeftOut[];
+  links: { old_key: string; url: string; password?: string }[];
+}
+
+export interface Reporter {
+  report: Report;
+  count(name: string, more?: number): void;
+  leaveOut(kind: string, id: number | string, reason: string): void;
+  change(kind: string, id: number | string, reason: string): void;
+}
+
+export function createReporter(): Reporter {
+  const report: Report = {
+    counts: {},
+    hashes: { compared: 0, equal: 0, different: [] },
+    left_out: [],
+    changed: [],
+    links: [],
+  };
+  return {
+    report,
+    count(name, more = 1) {
+      report.counts[name] = (report.counts[name] ?? 0) + more;
+    },
+    leaveOut(kind, id, reason) {
+      report.left_out.push({ kind, id: String(id), reason });
+    },
+    change(kind, id, reason) {
+      report.changed.push({ kind, id: String(id), reason });
+    },
+  };
+}
+
+/** How many ids of one reason the text names; the JSON has all. */
+const MOST_NAMED = 50;
+
+function section(title: string, entries: readonly LeftOut[]): string[] {
+  if (entries.length === 0) return [];
+  const alike = Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`);
+  const lines = [...alike.values()].map((same) => {
+    const [first] = same;
+    const ids = same
+      .slice(0, MOST_NAMED)
+      .map(({ id }) => id)
+      .join(', ');
+    const more = same.length > MOST_NAMED ? ` and ${same.length - MOST_NAMED} more` : '';
+    return `  ${first?.kind ?? ''} ${ids}${more}: ${first?.reason ?? ''}`;
+  });
+  return ['', `${title} (${entries.length}):`, ...lines];
+}
+
+/** Returns the report as text for people. */
+export function reportText({ counts, hashes, left_out, changed, links }: Report): string {
+  const names = Object.keys(counts).toSorted();
+  return [
+    ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
+    `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ResourceSpace recorded`,
+    ...section('Left out', left_out),
+    ...section('Came along in another form', changed),
+    ...(links.length === 0 ? [] : ['', 'New links:']),
+    ...links.map(
+      ({ old_key, url, password }) =>
+        `  ${old_key}: ${url}${password === undefined ? '' : ` password ${password}`}`,
+    ),
+    '',
+  ].join('\n');
+}
+
+/** Returns a short fingerprint of values that JSON can express. */
+export function fingerprintOf(...values: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(values)).digest('hex').slice(0, 32);
+}

@@ -1,0 +1,44 @@
+import { readFile } from 'node:fs/promises';
+import { type Static, Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+import { ConfigError } from '../../core/config.ts';
+
+/** The settings of `config.php` that the import depends on, as JSON under their names there (docs/moving-in.md). */
+const Settings = Type.Object({
+  filestore_evenspread: Type.Optional(Type.Boolean()),
+  originals_separate_storage: Type.Optional(Type.Boolean()),
+  syncdir: Type.Optional(Type.String()),
+  defaultlanguage: Type.Optional(Type.String()),
+  view_title_field: Type.Optional(Type.Integer()),
+  filename_field: Type.Optional(Type.Integer()),
+  category_tree_add_parents: Type.Optional(Type.Boolean()),
+  case_insensitive_username: Type.Optional(Type.Boolean()),
+  anonymous_login: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  resource_deletion_state: Type.Optional(Type.Integer()),
+  open_access_for_contributor: Type.Optional(Type.Boolean()),
+  uploader_view_override: Type.Optional(Type.Boolean()),
+  scramble_key: Type.Optional(Type.String()),
+  php_timezone: Type.Optional(Type.String()),
+  file_checksums_50k: Type.Optional(Type.Boolean()),
+});
+
+export type Settings = Static<typeof Settings>;
+
+const isSettings = Compile(Settings);
+
+/** Reads the file; other properties of it are ignored. Throws a ConfigError if it is no JSON of this form. */
+export async function readSettings(path: string | undefined): Promise<Settings> {
+  if (path === undefined) return {};
+  const text = await readFile(path, 'utf8').catch(() => {
+    throw new ConfigError(`${path} cannot be read`);
+  });
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new ConfigError(`${path} is not JSON`);
+  }
+  if (isSettings.Check(given)) return given;
+  const [first] = isSettings.Errors(given);
+  throw new ConfigError(`${path}: ${first?.instancePath.slice(1) ?? ''} ${first?.message ?? 'is malformed'}`);
+}

@@ -1,0 +1,298 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { decodeHTML } from 'entities';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { visit } from '../../support/client.ts';
+import { openLibrary } from '../../support/library.ts';
+import { signIn } from '../../support/people.ts';
+import { optionsFor, runImport, unpackHarbour } from './harbour.ts';
+
+const harbour = await unpackHarbour();
+const { expected } = harbour;
+const library = await openLibrary();
+const boss = await library.join('boss', 'admin');
+const reportPath = join(harbour.directory, 'report.json');
+const first = await runImport(library, [...optionsFor(harbour), '--report', reportPath]);
+const report = JSON.parse(await readFile(reportPath, 'utf8'));
+
+const { db } = library.deps;
+const rows = await db.selectFrom('imported_ids').select(['kind', 'old_id', 'target']).execute();
+const targets = new Map(rows.map(({ kind, old_id, target }) => [`${kind} ${old_id}`, target]));
+
+/** What an old thing has become. */
+function targetOf(kind: string, id: number | string): string {
+  const target = targets.get(`${kind} ${id}`);
+  if (target === undefined) throw new Error(`${kind} ${id} was not imported`);
+  return target;
+}
+
+const fields = new Map(
+  (await boss.ok('listFields', { query: { limit: 200, status: 'any' } })).items.map((field) => [
+    field.id,
+    field,
+  ]),
+);
+const own = (code: string) => targetOf('field', code);
+
+/** The values of an asset as the administrator is shown them, by the ids of fields. */
+async function valuesOf(assetId: string) {
+  const { items } = await boss.ok('listAssetFieldValues', { params: { id: assetId } });
+  return new Map(items.map((value) => [value.field_id, value]));
+}
+
+const labels = new Map<string, Map<string, string>>();
+
+async function labelOf(fieldId: string, term: string): Promise<string> {
+  let known = labels.get(fieldId);
+  if (known === undefined) {
+    const { rows: terms } = await sql<{ value: string; label: string }>`
+      select value, label from field_terms where field_id = ${fieldId}`.execute(db);
+    known = new Map(terms.map(({ value, label }) => [value, label]));
+    labels.set(fieldId, known);
+  }
+  return known.get(term) ?? `no term ${term}`;
+}
+
+const plainText = (html: string) =>
+  decodeHTML(html.replaceAll(/<[^>]*>/g, ' '))
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+/** A value in the form of ResourceSpace. */
+async function shown(fieldId: string, value: Record<string, unknown>): Promise<string[]> {
+  const type = fields.get(fieldId)?.type;
+  if (Array.isArray(value.value_options))
+    return Promise.all(value.value_options.map((term: string) => labelOf(fieldId, term)));
+  if (typeof value.value_num === 'number') return [String(value.value_num)];
+  if (typeof value.value_date === 'string') {
+    const moment = value.value_date.replace('T', ' ').replace(/(\.\d+)?Z$/, '');
+    return [type === 'date' ? moment.slice(0, 10) : moment.replace(/:00$/, '')];
+  }
+  const text = String(value.value_text);
+  if (type === 'select' || type === 'tree') return [await labelOf(fieldId, text)];
+  return [type === 'rich_text' ? plainText(text) : text];
+}
+
+function wanted(field: { type: number; values: string[]; raw: string[]; paths?: string[][] }): string[] {
+  if (field.paths !== undefined) return field.paths.map((path) => path.join('/'));
+  if (field.type === 14) return [field.raw.toSorted().join('/')];
+  if (field.type === 8) return field.values.map(plainText);
+  return field.values;
+}
+
+describe('an import', () => {
+  // IMPORT-1
+  test('brings every value of every resource', { timeout: 60_000 }, async () => {
+    const missing: unknown[] = [];
+    for (const resource of expected.resources) {
+      const id = targetOf('resource', resource.ref);
+      const asset = await boss.ok('getAsset', { params: { id } });
+      if (asset.restricted) throw new Error('withheld from an administrator');
+      if (asset.title !== (resource.title_label ?? '').slice(0, 500))
+        missing.push([resource.ref, asset.title, resource.title_label]);
+      expect(asset.created_at.slice(0, 19).replace('T', ' ')).toBe(resource.created);
+      const values = await valuesOf(id);
+      const others = String(values.get(own('other_values'))?.value_text ?? '');
+      const listed = `${others}\n${plainText(others)}`;
+      for (const field of resource.fields ?? []) {
+        if (field.field === 8) continue;
+        const fieldId = targetOf('field', field.field);
+        const value = values.get(fieldId);
+        const found = value === undefined ? [] : await shown(fieldId, value);
+        const sought = wanted(field);
+        const isSame = JSON.stringify(found.toSorted()) === JSON.stringify(sought.toSorted());
+        const isListed = sought.every((text) => text === '' || listed.includes(text));
+        if (!isSame && !isListed) missing.push([resource.ref, field.name, found, sought]);
+      }
+    }
+    expect(missing).toEqual([]);
+  });
+
+  test('brings the bytes of files and of alternative files', async () => {
+    for (const resource of expected.resources) {
+      const asset = await boss.ok('getAsset', { params: { id: targetOf('resource', resource.ref) } });
+      if (asset.restricted) throw new Error('withheld');
+      if (resource.file?.sha256 !== undefined && resource.file.missing !== true)
+        expect(asset.file_hash, `${resource.ref}`).toBe(resource.file.sha256);
+      for (const alternative of resource.alternatives ?? []) {
+        if (alternative.sha256 == null) continue;
+        const other = await boss.ok('getAsset', { params: { id: targetOf('alternative', alternative.ref) } });
+        if (other.restricted) throw new Error('withheld');
+        expect(other.file_hash).toBe(alternative.sha256);
+        expect(other.title).toBe([asset.title, alternative.label].filter((text) => text !== '').join(' – '));
+      }
+    }
+    const { hashes } = report;
+    expect(hashes).toEqual({ compared: 74, equal: 74, different: [] });
+  });
+
+  test('brings coordinates, ratings, contributors, relations and the history', async () => {
+    for (const resource of expected.resources) {
+      const id = targetOf('resource', resource.ref);
+      const values = await valuesOf(id);
+      if (resource.geo !== null) {
+        expect(values.get(own('latitude'))?.value_num).toBeCloseTo(resource.geo.lat, 10);
+        expect(values.get(own('longitude'))?.value_num).toBeCloseTo(resource.geo.long, 10);
+      }
+      if (resource.contributor !== null)
+        expect(values.get(own('contributor'))?.value_text).toBe(resource.contributor);
+      const lines = String(values.get(own('history'))?.value_text ?? '')
+        .split('\n')
+        .filter((line) => line !== '');
+      const logged = Object.values<number>(resource.log ?? {}).reduce((sum, n) => sum + n, 0);
+      expect([resource.ref, lines.length]).toEqual([resource.ref, logged]);
+      const given = (resource.ratings?.per_user ?? []).length;
+      if (given > 0) expect(String(values.get(own('ratings'))?.value_text).split('\n')).toHaveLength(given);
+    }
+  });
+
+  test('brings comments with their authors, times and answers, and annotations with their places', async () => {
+    for (const resource of expected.resources) {
+      const listed = [...(resource.comments ?? []), ...(resource.annotations ?? [])];
+      if (listed.length === 0) continue;
+      const { items } = await boss.ok('listComments', { params: { id: targetOf('post', resource.ref) } });
+      const all = items.flatMap((root) => [root, ...(root.replies ?? [])]);
+      expect(all).toHaveLength(listed.length);
+      for (const comment of resource.comments ?? []) {
+        const found = all.find(({ id }) => id === targetOf('comment', comment.ref));
+        expect(found?.body).toBe(comment.hidden === 1 ? '(removed)' : comment.body);
+        expect(found?.created_at.slice(0, 19).replace('T', ' ')).toBe(comment.created);
+        if (comment.user !== null && comment.fullname === null)
+          expect(found?.author?.username).toBe(comment.user);
+      }
+      for (const annotation of resource.annotations ?? []) {
+        const found = all.find(({ id }) => id === targetOf('annotation', annotation.ref));
+        expect(found?.annotation?.anchor).toMatchObject({ x: annotation.x, y: annotation.y });
+      }
+    }
+  });
+
+  test('brings collections with their order', async () => {
+    for (const collection of expected.collections) {
+      const id = targets.get(`collection ${collection.ref}`);
+      if (id === undefined) {
+        const isOwn = ![0, 3, 4].includes(collection.type) || collection.items.length === 0;
+        expect([collection.ref, isOwn]).toEqual([collection.ref, true]);
+        continue;
+      }
+      const shownCollection = await boss.ok('getCollection', { params: { id } });
+      expect(shownCollection.name).toContain(collection.label);
+      if (collection.smart !== undefined) continue;
+      const { items } = await boss.ok('listCollectionItems', { params: { id }, query: { limit: 100 } });
+      const order = items.map((item) => item.asset?.id ?? '');
+      const sought = collection.order_shown_to_admin.map((ref: number) => targetOf('resource', ref));
+      expect([collection.ref, order]).toEqual([collection.ref, sought]);
+    }
+  });
+
+  test('signs every account in with its password', async () => {
+    for (const user of expected.users) {
+      const status = (await signIn(library, user.username, user.test_password)).status;
+      expect([user.username, status]).toEqual([user.username, user.state === 'active' ? 200 : 401]);
+    }
+  });
+});
+
+/** Signs an account of the earlier system in. */
+async function enter(username: string, password: string) {
+  const response = await signIn(library, username, password);
+  const [, token] = /(?:^|[;, ])user=([^;]+)/.exec(response.headers.get('set-cookie') ?? '') ?? [];
+  return visit(library.address, {}, token);
+}
+
+// IMPORT-4
+describe('access after an import', () => {
+  test('is never wider than in ResourceSpace, account by account', { timeout: 120_000 }, async () => {
+    const wider: string[] = [];
+    const lost: string[] = [];
+    for (const { user: username, access } of expected.effective_access) {
+      const { test_password: password } = expected.users.find(
+        (user: { username: string }) => user.username === username,
+      );
+      const visitor = await enter(username, password);
+      for (const [at, resource] of expected.resources.entries()) {
+        const answer = await visitor.send(`/assets/${targetOf('resource', resource.ref)}`);
+        const isFull = answer.status === 200 && JSON.parse(answer.text).restricted === false;
+        const before = access[at];
+        if (isFull && before !== '0') wider.push(`${username} sees ${resource.ref}`);
+        if (answer.status === 200 && before === '2') wider.push(`${username} knows ${resource.ref}`);
+        if (!isFull && before === '0') lost.push(`${username} lost ${resource.ref}`);
+        for (const alternative of resource.alternatives ?? []) {
+          const target = targets.get(`alternative ${alternative.ref}`);
+          if (target === undefined) continue;
+          const other = await visitor.send(`/assets/${target}`);
+          expect([username, alternative.ref, other.status]).toEqual([
+            username,
+            alternative.ref,
+            answer.status,
+          ]);
+        }
+      }
+    }
+    expect(wider).toEqual([]);
+    expect(lost).toEqual([]);
+  });
+
+  test('hides fields from those whose group does not read them', async () => {
+    const volunteer = await enter('carla', 'Tide&Time55');
+    const { items } = await volunteer.ok('listAssetFieldValues', { params: { id: targetOf('resource', 1) } });
+    const codes = items.map(({ field_id }) => fields.get(field_id)?.code ?? '').toSorted();
+    for (const code of codes)
+      expect(['country', 'district', 'title', 'description', 'rating', 'latitude', 'longitude']).toContain(
+        code,
+      );
+    const press = await enter("sean.o'brien", 'Dublin?1904b');
+    const seen = await press.ok('listFields', { query: { limit: 200 } });
+    expect(seen.items.map(({ code }) => code)).not.toContain('internalnote');
+    expect(seen.items.map(({ code }) => code)).toContain('credit');
+  });
+
+  test('gives nobody but administrators what ResourceSpace showed to nobody else', async () => {
+    for (const username of ['ingrid.berg', 'carla']) {
+      const { test_password: password } = expected.users.find(
+        (user: { username: string }) => user.username === username,
+      );
+      const visitor = await enter(username, password);
+      const seen = (await visitor.ok('listFields', { query: { limit: 200 } })).items.map(({ code }) => code);
+      for (const code of ['history', 'other_values', 'consents', 'licences', 'legacycode'])
+        expect(seen).not.toContain(code);
+    }
+  });
+});
+
+// IMPORT-2
+describe('a second import', () => {
+  test('changes nothing if nothing has changed', async () => {
+    const count = async () =>
+      (
+        await sql<{
+          n: number;
+        }>`select (select count(*) from assets) + (select count(*) from users) + (select count(*) from collections)
+        + (select count(*) from comments) + (select count(*) from share_links) + (select count(*) from resource_requests)
+        + (select count(*) from field_terms) + (select count(*) from teams) + (select count(*) from posts) as n`.execute(
+          db,
+        )
+      ).rows[0]?.n;
+    const before = await count();
+    const again = await runImport(library, optionsFor(harbour));
+    expect(again.code).toBe(3);
+    expect(await count()).toBe(before);
+    expect(again.out).not.toContain('assets created');
+    expect(again.out).not.toContain('assets changed');
+  });
+});
+
+// IMPORT-7
+test('reports what was left out with its reason', () => {
+  expect(first.code).toBe(3);
+  const kinds = new Map(
+    report.left_out.map(({ kind, id, reason }: Record<string, string>) => [`${kind} ${id}`, reason]),
+  );
+  expect(kinds.get('file 68')).toContain('missing');
+  expect(kinds.get('share key 6a5d3b53c8')).toContain('upload');
+  expect(kinds.get('comment 9')).toContain('collection');
+  expect(report.links).toHaveLength(4);
+  for (const { url } of report.links) expect(url).toMatch(/\/s\/[A-Za-z0-9]{32}$/);
+  expect(JSON.stringify(report)).not.toMatch(/\$2y\$|\$argon2/);
+});
