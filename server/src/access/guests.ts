@@ -55,6 +55,11 @@ export function guestCommentsOf(caller: Caller, linkId: string): Predicate {
     select from assets a where a.id = gc.asset_id and ${shownAssets(caller)})))`;
 }
 
+/** What the editors of the target of its link `l` export with the annotations of assets `a` that they are shown. */
+export function exportedGuestComments(caller: Caller): Predicate {
+  return sql`(${live('gc')} and ${shownAssets(caller)} and ${manageableLinks(caller)})`;
+}
+
 /** What the editors of the target of its link `l` remove. */
 export function removableGuestComments(caller: Caller): Predicate {
   return sql`(${live('gc')} and ${manageableLinks(caller)})`;

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { notifyOf } from '../../src/people/notifications/jobs/notify.ts';
 import { told } from '../notifications/telling.ts';
 import { auditEvents } from '../support/audit.ts';
+import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -331,6 +332,16 @@ describe('comments of guests', () => {
     expect(await filtered({ annotated: false })).toEqual(['From the studio', text]);
     expect(await filtered({ asset_id: two })).toEqual(['Here.']);
     expect(await filtered({ resolved: true })).toEqual([]);
+
+    // ANNOTATION-12
+    const csv = async (who: Visitor, path: string) => (await who.send(path)).text;
+    for (const path of [`/posts/${id}/annotations.csv`, `/assets/${two}/annotations.csv`]) {
+      const row = (await csv(owner, path)).split('\n').find((line) => line.startsWith(drawn.body.id)) ?? '';
+      expect(row).toContain(',,<i>Jonas</i>,Here.,yes,open,,');
+      expect(await csv(stranger, path)).not.toContain('Jonas');
+    }
+    const sheet = await owner.send(`/posts/${id}/annotations.pdf`);
+    expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'application/pdf']);
 
     const after = (await stranger.ok('listComments', { params: { id } })).items;
     expect(after.map(({ body }) => body)).toEqual(['From the studio', ...before.map(({ body }) => body)]);

@@ -114,6 +114,38 @@ test('an administrator publishes without the approvals for a reason', async () =
   expect(items).toMatchObject([{ target_id: post.id, metadata: { reason: 'The client waits.' } }]);
 });
 
+// APPROVAL-1, APPROVAL-5
+test('a link and a wider audience go ahead without the approvals for a reason', async () => {
+  const settings = { publish: { required: 0 }, public_audience: { required: 1 }, links: { required: 1 } };
+  await call(mara, 'PATCH', '/admin/system/approvals', settings);
+  const members = [{ asset_id: await picture(5) }];
+  const post = await call(ana, 'POST', '/posts', { title: 'Jetty', members, visibility: 'private' });
+  const dialog = mara.getByRole('dialog', { name: 'Approvals are missing' });
+  const goAhead = async (reason: string) => {
+    await dialog.getByLabel('Reason for going ahead').fill(reason);
+    await dialog.getByRole('button', { name: 'Go ahead anyway' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await mara.goto(`/posts/${post.id}`);
+  await mara.getByRole('button', { name: 'Share link' }).click();
+  await mara.getByRole('button', { name: 'Create link' }).click();
+  await goAhead('The client waits for the link.');
+  await mara.getByLabel('Address of the link').waitFor();
+  await mara.goto(`/posts/${post.id}/edit`);
+  await mara.getByRole('radio', { name: /^Everyone, including visitors/ }).check();
+  await mara.getByRole('button', { name: 'Save', exact: true }).click();
+  await goAhead('The fair opens today.');
+  await mara.getByText('Saved.').waitFor();
+  expect((await call(mara, 'GET', `/posts/${post.id}`)).visibility).toBe('public');
+  const { items } = await call(mara, 'GET', '/admin/audit?event=approval.overridden');
+  expect(items.slice(0, 2).map(({ metadata }: { metadata: { reason: string } }) => metadata.reason)).toEqual([
+    'The fair opens today.',
+    'The client waits for the link.',
+  ]);
+  const none = { publish: { required: 0 }, public_audience: { required: 0 }, links: { required: 0 } };
+  await call(mara, 'PATCH', '/admin/system/approvals', none);
+});
+
 // WORKFLOW-2, WORKFLOW-3
 test('states are added and restricted, and a change of state is confirmed', async () => {
   await mara.goto('/admin/reviews');

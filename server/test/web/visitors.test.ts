@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
-import { jpeg } from '../support/pictures.ts';
+import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { naturalWidth, overhang, phone, visit } from './hands.ts';
+import { drag, naturalWidth, overhang, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -159,6 +159,69 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   await entry.getByRole('button', { name: 'Unmute Jonas' }).waitFor();
   await outsider.reload();
   await panel.getByText('takes no more feedback').waitFor();
+});
+
+// GUEST-7
+test('a guest comments on a place in the viewer, on a phone and at a desk, and the owner works with the picks', async () => {
+  const moving = await uploadReady(
+    owner,
+    await animatedGif(),
+    { title: 'Flag', sensitivity: 'posts' },
+    'f.gif',
+  );
+  const shared = await publish(owner, 'For Nord', [first, moving], { visibility: 'private' });
+  const terms = { label: 'Nord', allow_feedback: true, allow_picks: true };
+  const { url, id } = await call(owner, 'POST', `/posts/${shared}/links`, terms);
+  const token = url.split('/').at(-1);
+  for (const [index, size] of sizes.entries()) {
+    const guest = await studio.openPage(index === 0 ? phone : { viewport: size });
+    await guest.goto(new URL(url).pathname);
+    await guest.getByRole('button', { name: 'Show Pier' }).click();
+    const viewer = guest.getByRole('dialog');
+    await viewer.getByRole('button', { name: /^Comments/ }).click();
+    const panel = guest.getByRole('complementary', { name: 'Comments on this file' });
+    await panel.getByLabel('Your name').fill(`Jonas ${index}`);
+    await panel.getByRole('button', { name: 'Continue' }).click();
+    await panel.getByRole('button', { name: 'Comment on a place' }).click();
+    await panel.getByLabel('Write a comment').fill('<b>Too dark</b>');
+    const picture = viewer.getByRole('img', { name: 'Pier' });
+    await drag(guest, await placeIn(picture, 0.45, 0.45), await placeIn(picture, 0.55, 0.55));
+    await panel.getByRole('button', { name: 'Comment', exact: true }).click();
+    const entry = panel.getByRole('listitem').filter({ hasText: `Jonas ${index}` });
+    await entry.getByText('<b>Too dark</b>').waitFor();
+    await entry.getByText('Area').waitFor();
+    await expect
+      .poll(() => viewer.locator('svg[data-marks]').first().getAttribute('data-marks'))
+      .toBe(String(index + 1));
+    expect(await overhang(guest)).toBe(0);
+    const [made] = (await call(guest, 'GET', `/links/${token}/comments`)).items;
+    expect(made.annotation).toMatchObject({ asset_id: first, anchor: { kind: 'region' } });
+    await guest.keyboard.press('ArrowRight');
+    await guest.keyboard.press('ArrowRight');
+    // An animated picture has the same layer.
+    await viewer.getByText('Flag').waitFor();
+    await panel.getByRole('button', { name: 'Comment on a place' }).click();
+    await viewer.locator('[data-draft]').waitFor();
+    await panel.getByRole('button', { name: 'Cancel' }).click();
+    // The panel closes before the viewer.
+    await guest.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await guest.keyboard.press('Escape');
+    await viewer.waitFor({ state: 'detached' });
+    await guest.getByRole('button', { name: 'Pick Flag' }).click();
+    await guest.getByText('1 picked').waitFor();
+  }
+  await visit(owner, '/settings/links');
+  const entry = owner.getByRole('listitem').filter({ hasText: 'Nord' }).first();
+  await entry
+    .getByRole('button', { name: /Opened|Never opened|views?/ })
+    .first()
+    .click();
+  await entry.getByRole('button', { name: 'Select the picked files' }).click();
+  await owner.waitForURL(/\/assets/);
+  await owner.getByText('1 file selected').first().waitFor();
+  const notices = (await call(owner, 'GET', '/account/notifications')).items;
+  expect(notices.filter((notice: { link?: { id: string } }) => notice.link?.id === id)).toHaveLength(1);
 });
 
 test('a link says why it does not play a sound', async () => {

@@ -2,6 +2,8 @@ import { createInfiniteQuery } from '@tanstack/svelte-query';
 import type { Anchor } from '@vitrine/contract/annotations';
 import { untrack } from 'svelte';
 import type { Sketch } from '#lib/drawing/sketch.svelte.ts';
+import type { GuestVisit } from '#lib/guests/guest.svelte.ts';
+import { guestAnnotations } from '#lib/guests/places.ts';
 import type { Service } from '#lib/service.ts';
 import { anchorAround, anchorAt, type Drawn } from './anchor.ts';
 import { type Mark, marksOf } from './mark.ts';
@@ -13,6 +15,12 @@ export interface ReviewedFile {
   readonly assetId: string;
   /** The number of the version that is shown; undefined while unknown. */
   readonly version: number | undefined;
+}
+
+/** The file in the viewer of a link, whose guests comment on places in it. */
+export interface GuestFile {
+  readonly assetId: string;
+  readonly visit: GuestVisit;
 }
 
 /** Which annotations are shown. */
@@ -66,7 +74,16 @@ const loadedAtOnce = 1000;
 export function createReview(
   service: Service,
   file: () => ReviewedFile | undefined,
-  { show, userRef }: { show: (anchor: Anchor) => void; userRef: () => number | undefined },
+  {
+    show,
+    userRef,
+    guestFile = () => undefined,
+  }: {
+    show: (anchor: Anchor) => void;
+    userRef: () => number | undefined;
+    /** The file behind a link, in place of the other. */
+    guestFile?: () => GuestFile | undefined;
+  },
 ): Review {
   let isOpen = $state(false);
   let draft = $state.raw<Anchor>();
@@ -79,7 +96,12 @@ export function createReview(
   const filter = $state<ReviewFilter>({ mine: false, assigned: false, open: false, earlier: false });
   const list = createInfiniteQuery(() => annotationsQuery(service, file()));
 
-  const marks = $derived(marksOf(list.data?.pages.flatMap((page) => page.items) ?? [], file()?.version));
+  const comments = $derived.by(() => {
+    const guests = guestFile();
+    if (guests !== undefined) return guestAnnotations(guests.visit.comments, guests.assetId);
+    return list.data?.pages.flatMap((page) => page.items) ?? [];
+  });
+  const marks = $derived(marksOf(comments, file()?.version));
   const listed = $derived(
     marks.filter(
       ({ comment }) =>
@@ -95,10 +117,16 @@ export function createReview(
       void list.fetchNextPage();
   });
 
+  $effect(() => {
+    const visit = guestFile()?.visit;
+    if (visit?.more !== true || visit.busy || visit.problem !== undefined) return;
+    if (visit.comments.length < loadedAtOnce) void untrack(() => visit.read(true));
+  });
+
   // Another file has other annotations.
   let shownId: string | undefined;
   $effect(() => {
-    const id = file()?.assetId;
+    const id = file()?.assetId ?? guestFile()?.assetId;
     if (id === shownId) return;
     shownId = id;
     untrack(forgetDraft);
@@ -166,7 +194,7 @@ export function createReview(
       return drawn;
     },
     get state() {
-      if (list.data !== undefined) return 'ready';
+      if (list.data !== undefined || guestFile() !== undefined) return 'ready';
       return list.isError ? 'failed' : 'loading';
     },
     get hasMore() {

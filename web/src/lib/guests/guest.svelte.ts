@@ -1,7 +1,9 @@
+import type { Anchor } from '@vitrine/contract/annotations';
 import type { Client } from '@vitrine/contract/client';
 import type { GuestDecision, GuestState, LinkComment } from '@vitrine/contract/guests';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 import type { Operations } from '@vitrine/contract/operations';
+import type { Stroke } from '@vitrine/contract/strokes';
 import { SvelteMap } from 'svelte/reactivity';
 import { problemText } from '#lib/problems.ts';
 
@@ -18,6 +20,12 @@ export interface GuestVisit {
   toggle(asset: LinkedAsset): Promise<boolean>;
   decide(decision: GuestDecision, note: string): Promise<boolean>;
   comment(body: string, assetId: string | undefined): Promise<boolean>;
+  /** Comments on a place in a file, with a text, a drawing or both; undefined if that failed. */
+  annotate(
+    assetId: string,
+    anchor: Anchor,
+    what: { body?: string; strokes?: Stroke[] },
+  ): Promise<LinkComment | undefined>;
   /** Reads the comments from the newest on, or the older ones. */
   read(older?: boolean): Promise<boolean>;
 }
@@ -89,9 +97,18 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
         const made = await client.call('commentAsGuest', { params: { token }, body: given });
         comments = [made, ...comments];
       }),
+    async annotate(assetId, anchor, what) {
+      let made: LinkComment | undefined;
+      await run(async () => {
+        const body = { asset_id: assetId, anchor, ...what };
+        made = await client.call('annotateAsGuest', { params: { token }, body });
+        comments = [made, ...comments];
+      });
+      return made;
+    },
     read: (older = false) =>
       run(async () => {
-        const query = older && cursor !== null ? { cursor } : {};
+        const query = { limit: 200, ...(older && cursor !== null ? { cursor } : {}) };
         const page = await client.call('listGuestComments', { params: { token }, query });
         comments = older ? [...comments, ...page.items] : page.items;
         cursor = page.next_cursor;

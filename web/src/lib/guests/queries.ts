@@ -1,5 +1,5 @@
 import { infiniteQueryOptions } from '@tanstack/svelte-query';
-import { byCursor, pageParams } from '#lib/paging.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 /** What guests did at a link, for the editors of its target. Never cached, because guests change it. */
@@ -31,6 +31,12 @@ export function picksQuery({ client }: Service, link: string) {
     queryFn: ({ pageParam, signal }) =>
       client.call('listLinkPicks', { params: { link }, query: pageParams(pageParam), signal }),
   });
+}
+
+/** Returns the ids of the files that guests picked and that the reader may see, each once. */
+export async function readPickedIds({ client }: Service, link: string): Promise<string[]> {
+  const picks = await readToEnd((query) => client.call('listLinkPicks', { params: { link }, query }));
+  return [...new Set(picks.flatMap(({ asset_id, title }) => (title === null ? [] : [asset_id])))];
 }
 
 export async function muteGuest(

@@ -81,9 +81,10 @@ export async function createLink(
   return made;
 }
 
-/** Replaces the address of a link, and returns the link with the new one. */
-export async function renewLink({ client, queries }: Service, link: string) {
-  const renewed = await client.call('renewLink', { params: { link }, body: undefined });
+/** Replaces the address of a link, for a reason without the approvals that it needs, and returns the link with the new one. */
+export async function renewLink({ client, queries }: Service, link: string, overrideReason?: string) {
+  const body = overrideReason === undefined ? undefined : { override_reason: overrideReason };
+  const renewed = await client.call('renewLink', { params: { link }, body });
   await queries.invalidateQueries({ queryKey: ['links'] });
   return renewed;
 }

@@ -11,7 +11,7 @@ import {
 } from '@vitrine/contract/annotation-exports';
 import type { Anchor } from '@vitrine/contract/annotations';
 import type { MediaFacts } from '@vitrine/contract/media';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { checkDiscussed } from '../../../access/annotations.ts';
 import { shownAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
@@ -20,7 +20,7 @@ import { handle } from '../../../core/handle.ts';
 import { previewKind } from '../../../media/renderable.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { readDrawings, readExported } from './read.ts';
+import { type Exported, readDrawings, readExported } from './read.ts';
 import { writeSheet } from './sheet.ts';
 import { writeTable } from './table.ts';
 import { countingOf } from './timecode.ts';
@@ -65,13 +65,13 @@ function positionOf(anchor: Anchor): number {
 
 export const ofPost = handle(exportPostAnnotations, async ({ db }, { caller, params, query }) => {
   await checkDiscussed(db, caller, params.id);
-  const annotations = await readExported(db, caller, sql`c.post_id = ${params.id}`);
+  const annotations = await readExported(db, caller, { post: params.id });
   return file(await writeTable(annotations, query.rate), 'text/csv', 'csv');
 });
 
 export const ofAsset = handle(exportAssetAnnotations, async ({ db }, { caller, params, query }) => {
   await readFile(db, caller, params.id);
-  const annotations = await readExported(db, caller, sql`c.annotated_asset_id = ${params.id}`);
+  const annotations = await readExported(db, caller, { asset: params.id });
   annotations.sort((a, b) => positionOf(a.anchor) - positionOf(b.anchor));
   return file(await writeTable(annotations, query.rate), 'text/csv', 'csv');
 });
@@ -80,7 +80,7 @@ export const ofAsset = handle(exportAssetAnnotations, async ({ db }, { caller, p
 async function readTimeline(db: Database, caller: Caller, id: string, rate: ExportRate | undefined) {
   const { title, facts, mime } = await readFile(db, caller, id);
   if (previewKind(mime) !== 'video' && !mime.startsWith('audio/')) throw refuse('file-without-timeline');
-  const annotations = await readExported(db, caller, sql`c.annotated_asset_id = ${id}`);
+  const annotations = await readExported(db, caller, { asset: id });
   return timelineOf(title, facts, countingOf(facts, rate), annotations);
 }
 
@@ -99,9 +99,9 @@ export const fcpxml = handle(exportFcpxml, async ({ db }, { caller, params, quer
 /** Most annotations of a contact sheet. */
 const MOST_ON_SHEET = 500;
 
-/** Answers with a contact sheet of the annotations that meet a condition. */
-async function sheet(deps: Deps, caller: Caller, title: string, which: RawBuilder<boolean>) {
-  const annotations = (await readExported(deps.db, caller, which)).slice(0, MOST_ON_SHEET);
+/** Answers with a contact sheet. */
+async function sheet(deps: Deps, caller: Caller, title: string, of: Exported) {
+  const annotations = (await readExported(deps.db, caller, of)).slice(0, MOST_ON_SHEET);
   const drawings = await readDrawings(
     deps.db,
     annotations.map(({ id }) => id),
@@ -116,10 +116,10 @@ export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params
     .select('title')
     .where('id', '=', params.id)
     .executeTakeFirst();
-  return sheet(deps, caller, post?.title || 'Annotations', sql`c.post_id = ${params.id}`);
+  return sheet(deps, caller, post?.title || 'Annotations', { post: params.id });
 });
 
 export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params }) => {
   const { title } = await readFile(deps.db, caller, params.id);
-  return sheet(deps, caller, title, sql`c.annotated_asset_id = ${params.id}`);
+  return sheet(deps, caller, title, { asset: params.id });
 });

@@ -9,7 +9,7 @@ import type { SheetPart } from '../../../media/annotation-sheets/write.ts';
 import { DecodingStopped } from '../../../media/decoding/process.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { findBytes } from '../../assets/find-bytes.ts';
-import { type ExportedAnnotation, onOneLine } from './read.ts';
+import { type ExportedAnnotation, onOneLine, writerOf } from './read.ts';
 import { countingOf, spanOf, timecodeOf } from './timecode.ts';
 
 /** A sheet shows less of a longer text. */
@@ -90,8 +90,12 @@ async function partsOf(
           strokes: drawings.get(id) ?? [],
         })),
       entries: numbered.map(({ annotation, number }) => {
-        const { author, body, resolved_at } = annotation;
-        const facts = [onOneLine(author), placeInWords(annotation), resolved_at === null ? '' : 'resolved'];
+        const { body, resolved_at } = annotation;
+        const facts = [
+          writerOf(annotation),
+          placeInWords(annotation),
+          resolved_at === null ? '' : 'resolved',
+        ];
         return {
           heading: `${number}  ${facts.filter((fact) => fact !== '').join(' · ')}`,
           text: shortened(onOneLine(body)),

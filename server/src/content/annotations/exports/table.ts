@@ -5,7 +5,7 @@ import { countingOf, spanOf, timecodeOf } from './timecode.ts';
 
 const columns = [
   ...['id', 'asset_id', 'file', 'version', 'kind', 'timecode', 'frame', 'end_timecode', 'end_frame'],
-  ...['start', 'end', 'page', 'x', 'y', 'w', 'h', 'author', 'body', 'drawing', 'state', 'assignee'],
+  ...['start', 'end', 'page', 'x', 'y', 'w', 'h', 'author', 'guest', 'body', 'drawing', 'state', 'assignee'],
   ...['created_at', 'resolved_at'],
 ] as const;
 
@@ -38,6 +38,7 @@ export async function writeTable(
       version: annotation.version,
       ...placeOf(annotation, rate),
       author: text(annotation.author),
+      guest: text(annotation.guest),
       body: text(annotation.body),
       drawing: annotation.has_drawing ? 'yes' : '',
       state: annotation.resolved_at === null ? 'open' : 'resolved',

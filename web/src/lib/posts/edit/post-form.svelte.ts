@@ -36,8 +36,11 @@ export interface PostForm {
   /** Shows these assets in their present state. */
   learn(assets: readonly ShownAsset[]): void;
   add(assets: readonly ShownAsset[]): void;
-  /** Stores the form; true if the stored post is as in the form. */
-  save(): Promise<boolean>;
+  /**
+   * Stores the form; true if the stored post is as in the form. With a reason without the approvals that a wider audience
+   * needs.
+   */
+  save(overrideReason?: string): Promise<boolean>;
   /** Stores the form, and then sends a change of something else. */
   saveWith(patch: PostUpdate): Promise<boolean>;
   /** Stores the form, and then publishes or withdraws the post; with a reason without the approvals that it needs. */
@@ -211,7 +214,8 @@ export function createPostForm(service: Service, start: FormStart): PostForm {
       const fresh = assets.map(({ id }) => id).filter((id) => !edit.members.includes(id));
       if (fresh.length > 0) change({ members: [...edit.members, ...fresh] });
     },
-    save: () => noted(() => store({})),
+    save: (overrideReason) =>
+      noted(() => store(overrideReason === undefined ? {} : { override_reason: overrideReason })),
     saveWith: (patch) => noted(() => store(patch)),
     move: (way, overrideReason) => run(() => publish(way, overrideReason)),
     removeDraft: () =>
