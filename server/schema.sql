@@ -802,6 +802,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_of_whiteboards()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  board whiteboards := coalesce(new, old);
+begin
+  perform tell_post(board.post_id, 'whiteboard ' || board.id);
+  return null;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tell_post(post uuid, what text)
  RETURNS void
  LANGUAGE sql
@@ -3451,6 +3463,7 @@ create table whiteboards (
 );
 CREATE INDEX whiteboards_post ON public.whiteboards USING btree (post_id, created_at DESC, id DESC);
 CREATE TRIGGER whiteboards_directions BEFORE INSERT OR UPDATE OF title ON public.whiteboards FOR EACH ROW WHEN ((new.title ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_title();
+CREATE TRIGGER whiteboards_told AFTER INSERT OR DELETE OR UPDATE ON public.whiteboards FOR EACH ROW EXECUTE FUNCTION tell_of_whiteboards();
 
 create table workflow_states (
   id uuid not null,

@@ -291,8 +291,10 @@ export const unwatchPost = operation({
   responses: { 200: Watch },
 });
 
-/** ANNOTATION-10: a comment that was deleted. */
-const DeletedComment = closed({ id: Uuid, post_id: Uuid, deleted: Type.Literal(true) });
+/** BOARD-10: which whiteboard to read again. */
+const WhiteboardNews = closed({ id: Uuid, post_id: Uuid, updated_at: Timestamp });
+/** ANNOTATION-10: a comment or a whiteboard that was deleted. */
+const Deleted = closed({ id: Uuid, post_id: Uuid, deleted: Type.Literal(true) });
 
 export const streamEvents = operation({
   id: 'streamEvents',
@@ -309,9 +311,11 @@ export const streamEvents = operation({
     200: events({
       notification: closed({ unread_count: Count }),
       // A new, changed or deleted comment of the post that the caller reads.
-      comment: Type.Union([Comment, DeletedComment]),
+      comment: Type.Union([Comment, Deleted]),
       // A comment that was resolved, reopened or assigned.
       resolved: Comment,
+      // A whiteboard of the post that was made or changed, or that was deleted.
+      whiteboard: Type.Union([WhiteboardNews, Deleted]),
       // A review of the post that was asked for, decided in, reopened or closed, if the caller reads it.
       decision: ReviewNews,
       // Who has the post open.

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { PostAuthor } from './identity.ts';
-import { noContent, operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { BoardStroke, BoardStrokes } from './strokes.ts';
 import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
@@ -65,6 +65,37 @@ export const getWhiteboard = operation({
   replica: true,
   responses: { 200: Whiteboard },
   errors: ['not-found'],
+});
+
+const picture = {
+  method: 'GET',
+  tag: 'Whiteboards',
+  door: 'public',
+  scope: 'read',
+  budget: 'bytes',
+  sessionCookie: 'never',
+  params: idParams,
+  errors: ['not-found', 'picture-decoding-stopped'],
+} as const;
+
+/** BOARD-11. */
+export const getWhiteboardSvg = operation({
+  ...picture,
+  id: 'getWhiteboardSvg',
+  path: '/whiteboards/{id}/drawing.svg',
+  summary: 'Get a drawing as SVG',
+  description:
+    'Returns the drawing on white, with letters as paths. Everyone who may read the post may get it.',
+  responses: { 200: bytes('image/svg+xml') },
+});
+
+export const getWhiteboardPng = operation({
+  ...picture,
+  id: 'getWhiteboardPng',
+  path: '/whiteboards/{id}/drawing.png',
+  summary: 'Get a drawing as PNG',
+  description: 'Returns the drawing on white, 1,600 pixels wide. Everyone who may read the post may get it.',
+  responses: { 200: bytes('image/png') },
 });
 
 export const updateWhiteboard = operation({

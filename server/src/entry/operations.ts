@@ -35,6 +35,7 @@ import * as csvExport from '../content/csv/export.ts';
 import * as csvImport from '../content/csv/import.ts';
 import * as downloadsFile from '../content/downloads/file.ts';
 import * as downloads from '../content/downloads/presets.ts';
+import * as whiteboardDrawings from '../content/drawings/whiteboard.ts';
 import * as duplicatesList from '../content/duplicates/list.ts';
 import * as duplicatesResolve from '../content/duplicates/resolve.ts';
 import * as extractionBackfill from '../content/extraction/backfill.ts';
@@ -285,6 +286,7 @@ const modules = [
   versionsShow,
   visualSearch,
   whiteboards,
+  whiteboardDrawings,
   activitypubAccount,
   activitypubSwitch,
   federationFields,

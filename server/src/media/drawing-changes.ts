@@ -49,6 +49,20 @@ const hasVariables = async (path: string) =>
   (await nullIfBroken(withSource(path, (source) => source.readUpTo(0, MOST_DRAWING).includes('var(')))) ===
   true;
 
+/** The part of a film at either end that is searched for a timecode, in bytes. */
+const MOST_FILM = 4 * 1024 ** 2;
+
+/** Returns whether a film may have a timecode: a track of QuickTime and MP4, or a tag of Matroska. */
+const hasTimecode = async (path: string) =>
+  (await nullIfBroken(
+    withSource(path, ({ size, readUpTo }) =>
+      [0, Math.max(0, size - MOST_FILM)].some((at) => {
+        const part = readUpTo(at, MOST_FILM);
+        return part.includes('tmcd') || part.includes('TIMECODE');
+      }),
+    ),
+  )) === true;
+
 /**
  * Every change after which stored files are drawn again. A new one increases `MAKERS_VERSION` and has a line here; it
  * applies to as few files as it can.
@@ -79,6 +93,13 @@ const changes: readonly Change[] = [
   },
   // Their colours, frame rate and sound.
   { version: 3, part: 'streams', applies: (file) => isVideo(file) && file.media.has_video === true },
+  // The timecode at which they start, which is read with the previews.
+  {
+    version: 4,
+    part: 'previews',
+    applies: (file) => isVideo(file) && file.media.start_timecode === undefined,
+    isDrawnAnew: hasTimecode,
+  },
 ];
 
 /**

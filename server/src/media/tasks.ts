@@ -33,6 +33,8 @@ export interface DecoderTasks {
     input: { path: string; mime: string; moment: Moment | null; strokes: readonly Stroke[]; to: string };
     output: boolean;
   };
+  /** Draws a whiteboard on white. */
+  whiteboard: { input: { strokes: readonly Stroke[]; form: 'svg' | 'png'; to: string }; output: null };
   /** Writes a contact sheet of annotations with the pictures at `path` to `to`, as PDF. */
   annotationSheet: { input: { path: string; contents: SheetContents; to: string }; output: null };
   /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
@@ -88,6 +90,11 @@ const perform: Perform = {
   async flatten({ path, mime, moment, strokes, to }) {
     const { flatten } = await import('./flatten.ts');
     return flatten({ path, mime }, moment, strokes, to);
+  },
+  async whiteboard({ strokes, form, to }) {
+    const { drawWhiteboard } = await import('./whiteboard-picture.ts');
+    await drawWhiteboard(strokes, form, to);
+    return null;
   },
   async annotationSheet({ path, contents, to }) {
     const { writeSheet } = await import('./annotation-sheets/write.ts');

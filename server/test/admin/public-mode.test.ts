@@ -88,6 +88,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
     countAssets exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
     exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
     getDrawing getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername getWhiteboard
+    getWhiteboardPng getWhiteboardSvg
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPosts
     listPostsByAsset listReplies listTags listWhiteboards listWorkflowStates search searchByImage

@@ -130,6 +130,10 @@ describe('after an upgrade', () => {
       {},
       'film.mp4',
     );
+    // A box that players skip, with the name of a track of timecode.
+    const box = Buffer.from('\0\0\0\x0cfreetmcd', 'latin1');
+    const other = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 2 });
+    const timed = await upload(mara, Uint8Array.from(Buffer.concat([other, box])), {}, 'timed.mp4');
     const reported = (name: string) => readFile(new URL(`../media/reported/${name}`, import.meta.url));
     const plain = await upload(mara, await jpeg(300, 200));
     const photo = await upload(mara, Uint8Array.from(await reported('img/31-motion.jpg')), {}, 'photo.jpg');
@@ -153,6 +157,7 @@ describe('after an upgrade', () => {
     const keys: readonly (readonly [asset: { id: string }, key: string, isDrawnAnew: boolean])[] = [
       [film, 'hls/360p.mp4', true],
       [film, 'preview', false],
+      [timed, 'preview', true],
       [plain, 'preview', false],
       [photo, 'preview', true],
       [photo, 'motion.mp4', true],

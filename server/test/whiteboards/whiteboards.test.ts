@@ -1,5 +1,8 @@
+import { basePath } from '@vitrine/contract/operations';
 import type { Stroke } from '@vitrine/contract/strokes';
+import sharp from 'sharp';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { listen } from '../notifications/streams.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -308,6 +311,53 @@ describe('PATCH /whiteboards/{id}', () => {
     for (const body of refused) expect((await change(ines, id, body)).status).toBe(400);
     expect((await boardsOf(mara)).items).toMatchObject([{ strokes }]);
   });
+});
+
+// BOARD-10
+test('readers who look at the post are told of a whiteboard that is made, changed and deleted', async () => {
+  const stream = await listen(library.address, { cookie: viewer }, post);
+  const news = (id: string) => (data: { id: string; updated_at?: string; deleted?: true }) => data.id === id;
+  try {
+    const { id, updated_at } = await draw(ines);
+    expect(await stream.heard('whiteboard', news(id))).toEqual({ id, post_id: post, updated_at });
+    const changed = await ines.ok('updateWhiteboard', { params: { id }, body: { title: 'Crop' } });
+    await stream.heard(
+      'whiteboard',
+      (data: { updated_at?: string }) => data.updated_at === changed.updated_at,
+    );
+    await ines.ok('deleteWhiteboard', { params: { id } });
+    await stream.heard('whiteboard', (data: { deleted?: true }) => data.deleted === true);
+  } finally {
+    stream.close();
+  }
+});
+
+// BOARD-11
+test('a whiteboard is exported as SVG and PNG, with letters as paths', async () => {
+  const text: Stroke = { points: [[0.1, 0.1]], tool: 'text', text: '</svg><script>', color: '#e5484d' };
+  const params = { id: post };
+  const { id } = await ines.ok('createWhiteboard', { params, body: { strokes: [...strokes, text] } });
+  const svg = await viewer.send(`/whiteboards/${id}/drawing.svg`);
+  expect([svg.status, svg.headers.get('content-type')]).toEqual([200, 'image/svg+xml']);
+  expect(svg.headers.get('content-disposition')).toBe('attachment; filename="whiteboard.svg"');
+  expect(svg.text).toContain('#00ff7f');
+  expect(svg.text).not.toMatch(/script|<text/);
+  const headers = { cookie: `user=${viewer.cookie() ?? ''}` };
+  const png = await fetch(`${library.address}${basePath}/whiteboards/${id}/drawing.png`, { headers });
+  const picture = sharp(Buffer.from(await png.arrayBuffer()));
+  expect(await picture.metadata()).toMatchObject({ format: 'png', width: 1600, height: 1200 });
+  const { data, info } = await picture.removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const colorAt = (x: number, y: number) => {
+    const at = (Math.floor(y * info.height) * info.width + Math.floor(x * info.width)) * info.channels;
+    return [...data.subarray(at, at + 3)];
+  };
+  expect([colorAt(0.98, 0.9), colorAt(0.25, 0.4375)]).toEqual([
+    [255, 255, 255],
+    [0, 255, 127],
+  ]);
+  await mara.ok('updatePost', { params, body: { visibility: 'private' } });
+  for (const form of ['svg', 'png'])
+    expect(await viewer.status('GET', `/whiteboards/${id}/drawing.${form}`)).toBe(404);
 });
 
 // BOARD-4

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { commentsInSight, mayDiscuss, viewersOf } from '../../access/annotations.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { identityJson } from '../../access/identities.ts';
+import { readablePosts } from '../../access/posts.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { Topic } from '../../platform/http/event-streams.ts';
 import { type CommentRow, commentColumns, showComment } from '../comments/show.ts';
@@ -36,6 +37,17 @@ async function readChange(
 async function readDecision(db: Database, caller: SignedIn, id: string): Promise<Said> {
   const review = await readReviewNews(db, caller, id);
   return review === null ? [] : [{ event: 'decision', data: review }];
+}
+
+/** Returns which whiteboard changed, to those who read the post and not only its annotations (BOARD-10). */
+async function readWhiteboardNews(db: Database, caller: SignedIn, postId: string, id: string): Promise<Said> {
+  const { rows } = await sql<{ updated_at: string | null }>`
+    select w.updated_at from posts p left join whiteboards w on w.id = ${id}::uuid and w.post_id = p.id
+    where p.id = ${postId} and ${readablePosts(caller)}`.execute(db);
+  return rows.map(({ updated_at }) => ({
+    event: 'whiteboard',
+    data: { id, post_id: postId, ...(updated_at === null ? { deleted: true } : { updated_at }) },
+  }));
 }
 
 /** Returns the accounts that look at a post and may read it now, by name (ANNOTATION-11). */
@@ -86,6 +98,7 @@ export async function lookAtPost(
       if (now === null || !(await mayDiscuss(db, now, postId))) return [];
       const [what = '', id = ''] = message.split(' ');
       if (what === 'presence') return readPresence(db, now, postId);
+      if (what === 'whiteboard') return readWhiteboardNews(db, now, postId, id);
       if (what === 'decision') return readDecision(db, now, id);
       return what === 'comment' || what === 'resolved' ? readChange(db, now, what, id) : [];
     },

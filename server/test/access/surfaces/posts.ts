@@ -34,6 +34,7 @@ export function postProbes(matrix: Matrix): Probe<PostCell>[] {
     probe(readDoor, 'GET', below('/comments'), reading),
     probe(readDoor, 'GET', below('/whiteboards'), reading),
     probe(readDoor, 'GET', boardOf, reading),
+    probe(readDoor, 'GET', (post) => `${boardOf(post)}/drawing.svg`, reading),
     probe(readDoor, 'GET', (post) => `${commentOf(post)}/replies`, reading),
     probe(accountDoor, 'GET', below('/shares'), editing(200)),
     probe(accountDoor, 'GET', shareWith('sharee'), editing(200)),

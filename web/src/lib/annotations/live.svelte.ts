@@ -90,12 +90,18 @@ export function listenToPost(
             return assignee === undefined ? state : `${state}, and assigned to ${assignee.display_name}`;
           }),
         decision: () => readAgain(reviews),
+        whiteboard(data) {
+          const { id } = data as { readonly id: string };
+          void queries.invalidateQueries({ queryKey: ['whiteboard', id] });
+          void queries.invalidateQueries({ queryKey: ['whiteboards', postId] });
+        },
         presence(data) {
           const { viewers } = data as { readonly viewers: readonly PostAuthor[] };
           people = viewers.filter(({ ref }) => ref !== ownRef());
         },
       },
       onopen() {
+        if (!isFirst) void queries.invalidateQueries({ queryKey: ['whiteboard'] });
         if (!isFirst || hasListFrom(postId, begun)) readAgain([...lists, ...reviews]);
         isFirst = false;
       },

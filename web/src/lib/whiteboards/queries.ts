@@ -7,9 +7,6 @@ import { readAtEveryVisit, type Service } from '#lib/service.ts';
 /** Each comes with its strokes, so a page is short. */
 const pageLength = 12;
 
-/** The interval in which readers see what is being drawn, in milliseconds. */
-const watched = 3000;
-
 /** Lists the whiteboards of a post, newest first. */
 export function whiteboardsQuery({ client }: Service, postId: string) {
   return infiniteQueryOptions({
@@ -25,12 +22,11 @@ export function whiteboardsQuery({ client }: Service, postId: string) {
   });
 }
 
-/** Reads one whiteboard. Readers see it change while it is drawn. */
-export function whiteboardQuery({ client }: Service, id: string, isWatched = false) {
+/** Reads one whiteboard. The stream of its post says when it has changed. */
+export function whiteboardQuery({ client }: Service, id: string) {
   return queryOptions<Whiteboard>({
     queryKey: ['whiteboard', id],
     staleTime: readAtEveryVisit,
-    refetchInterval: isWatched ? watched : false,
     queryFn: ({ signal }) => client.call('getWhiteboard', { params: { id }, signal }),
   });
 }
