@@ -86,6 +86,10 @@ function requestBody(operation: Operation, book: SchemaBook): JsonObject {
     return { requestBody: { required: false, content } };
   }
   if (operation.body === undefined) return {};
+  if (operation.postedForm !== undefined) {
+    const schema = book.of(operation.body, `${pascal(operation.id)}Request`);
+    return { requestBody: { required: true, content: { 'application/x-www-form-urlencoded': { schema } } } };
+  }
   const content: JsonObject = {};
   if (operation.form !== 'only') {
     const schema = book.of(operation.body, `${pascal(operation.id)}Request`);
@@ -103,6 +107,7 @@ const successMeaning: { readonly [status: string]: string } = {
   204: 'Done.',
   206: 'The requested range.',
   302: 'Go on at `Location`.',
+  303: 'Go on at `Location`.',
   304: 'Not modified: the client has these bytes.',
 };
 

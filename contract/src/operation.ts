@@ -96,6 +96,11 @@ export interface Operation {
   /** Also accepts a form in either encoding without reading it (RFC 8058): everything needed is in the address. */
   readonly unreadForm?: boolean;
   /**
+   * The body is a form in URL encoding that the page of another site may post: the origin is not checked, and the handler
+   * must find out who began the exchange. Fields that `body` does not have are ignored.
+   */
+  readonly postedForm?: { readonly maxBytes: number };
+  /**
    * Allowed while the disk is full, because it frees space or is needed by people who are about to. `DELETE` is
    * always allowed.
    */

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { SessionUser } from './identity.ts';
-import { noContent, operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
 /** SSO-1: the name of a provider, which is part of addresses. */
 export const ProviderName = Type.String({ pattern: '^[a-z][a-z0-9-]{0,31}$' });
-export const ProviderKind = Type.Enum(['oidc']);
+export const ProviderKind = Type.Enum(['oidc', 'saml']);
 export type ProviderKind = Static<typeof ProviderKind>;
 
 const Label = Type.String({
@@ -15,6 +15,9 @@ const Label = Type.String({
 });
 const Text = Type.String({ minLength: 1, maxLength: 500, pattern: '^[^\\u0000-\\u001f\\u007f]+$' });
 const Address = Type.String({ minLength: 1, maxLength: 1000, pattern: '^https?://[^\\s]+$' });
+const EntityId = Type.String({ minLength: 1, maxLength: 1000, pattern: '^[^\\s\\u0000-\\u001f\\u007f]+$' });
+/** A certificate as PEM. */
+const Certificate = Type.String({ minLength: 1, maxLength: 20_000 });
 const Domain = Type.String({ minLength: 1, maxLength: 253, pattern: '^[^\\s@]+$' });
 
 /** The names of the claims with these facts. */
@@ -67,6 +70,16 @@ const oidc = {
   scopes: Type.Array(Type.String({ pattern: '^[!#-\\[\\]-~]{1,200}$' }), { minItems: 1, maxItems: 50 }),
   id_token_alg: IdTokenAlgorithm,
 };
+const mostMetadata = 262_144;
+const saml = {
+  entity_id: EntityId,
+  sso_url: Address,
+  certificates: Type.Array(Certificate, { minItems: 1, maxItems: 10 }),
+  metadata_url: Address,
+  sp_entity_id: EntityId,
+  /** What the provider must sign. */
+  signed: Type.Enum(['either', 'assertion', 'response', 'both']),
+};
 const optional = {
   enabled: Type.Optional(nullable(shared.enabled)),
   creation: Type.Optional(nullable(shared.creation)),
@@ -82,6 +95,13 @@ const optional = {
   client_secret: Type.Optional(nullable(oidc.client_secret)),
   scopes: Type.Optional(nullable(oidc.scopes)),
   id_token_alg: Type.Optional(nullable(oidc.id_token_alg)),
+  entity_id: Type.Optional(nullable(saml.entity_id)),
+  sso_url: Type.Optional(nullable(saml.sso_url)),
+  certificates: Type.Optional(nullable(saml.certificates)),
+  metadata: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: mostMetadata }))),
+  metadata_url: Type.Optional(nullable(saml.metadata_url)),
+  sp_entity_id: Type.Optional(nullable(saml.sp_entity_id)),
+  signed: Type.Optional(nullable(saml.signed)),
 };
 
 export const ProviderCreate = closed({ name: ProviderName, kind: ProviderKind, label: Label, ...optional });
@@ -98,6 +118,8 @@ export const ProviderChange = closed({
   clear_id_token_alg: Removal,
   clear_role_mapping: Removal,
   clear_scopes: Removal,
+  clear_signed: Removal,
+  clear_sp_entity_id: Removal,
   clear_team_mapping: Removal,
 });
 export type ProviderChange = Static<typeof ProviderChange>;
@@ -112,6 +134,21 @@ export const OidcSettings = closed({
 });
 export type OidcSettings = Static<typeof OidcSettings>;
 
+/**
+ * The settings of a SAML provider with every default filled in. Either `metadata_url` is there, or the three properties
+ * that metadata would give.
+ */
+export const SamlSettings = closed({
+  ...shared,
+  entity_id: Type.Optional(saml.entity_id),
+  sso_url: Type.Optional(saml.sso_url),
+  certificates: Type.Optional(saml.certificates),
+  metadata_url: Type.Optional(saml.metadata_url),
+  sp_entity_id: Type.Optional(saml.sp_entity_id),
+  signed: saml.signed,
+});
+export type SamlSettings = Static<typeof SamlSettings>;
+
 /** Computed properties. */
 const answered = {
   name: ProviderName,
@@ -119,18 +156,29 @@ const answered = {
   source: Type.Enum(['environment', 'library']),
 };
 
-/** A provider as administrators see it, without its secret. */
+/** A provider as administrators see it, without its secret, and with the properties of its kind. */
 export const Provider = closed({
   ...answered,
   kind: ProviderKind,
   ...shared,
-  issuer: Type.String(),
-  client_id: oidc.client_id,
-  scopes: oidc.scopes,
+  issuer: Type.Optional(Type.String()),
+  client_id: Type.Optional(oidc.client_id),
+  scopes: Type.Optional(oidc.scopes),
   id_token_alg: Type.Optional(oidc.id_token_alg),
   has_client_secret: Type.Boolean(),
-  /** The address to register at the provider. */
-  redirect_uri: Type.String(),
+  /** OpenID Connect: the address to register at the provider. */
+  redirect_uri: Type.Optional(Type.String()),
+  entity_id: Type.Optional(Type.String()),
+  sso_url: Type.Optional(Type.String()),
+  certificates: Type.Optional(saml.certificates),
+  /** SAML: the address of the provider's metadata. */
+  idp_metadata_url: Type.Optional(Type.String()),
+  sp_entity_id: Type.Optional(Type.String()),
+  signed: Type.Optional(saml.signed),
+  /** SAML: the address to which the provider sends responses. */
+  acs_url: Type.Optional(Type.String()),
+  /** SAML: the address of the metadata of this library. */
+  metadata_url: Type.Optional(Type.String()),
 });
 export type Provider = Static<typeof Provider>;
 
@@ -139,7 +187,7 @@ const name = closed({ name: ProviderName });
 /** A way to sign in besides the built-in passwords. */
 export const SignInProvider = closed({
   name: Type.String(),
-  kind: Type.Enum(['ldap', 'oidc']),
+  kind: Type.Enum(['ldap', 'oidc', 'saml']),
   label: Type.String(),
   start_url: Type.Optional(Type.String()),
 });
@@ -211,6 +259,54 @@ export const finishOidcSignIn = operation({
   errors: ['account-not-active', 'impersonation-ended', 'not-found', 'sign-in-required'],
 });
 
+export const startSamlSignIn = operation({
+  ...starting,
+  id: 'startSamlSignIn',
+  path: '/auth/saml/{name}/start',
+  summary: 'Start signing in with SAML',
+  description:
+    'Redirects the browser to the provider. `return_to` is a path of this library to return to. If the metadata of the provider cannot be read, redirects to `/sign-in?error=unavailable`.',
+});
+
+export const finishSamlSignIn = operation({
+  id: 'finishSamlSignIn',
+  method: 'POST',
+  path: '/auth/saml/{name}/callback',
+  tag: 'Sign-in',
+  summary: 'Finish signing in with SAML',
+  description:
+    'The page of the provider posts the response here. Redirects as the callback of OpenID Connect does.',
+  door: 'open',
+  scope: 'none',
+  sessionCookie: 'set',
+  cookie: 'sign_in',
+  unlisted: true,
+  params: name,
+  postedForm: { maxBytes: 1_200_000 },
+  body: Type.Object({
+    SAMLResponse: Type.Optional(Type.String()),
+    RelayState: Type.Optional(Type.String({ maxLength: 500 })),
+  }),
+  worksWhenFull: true,
+  responses: { 303: noContent },
+  errors: ['account-not-active', 'impersonation-ended', 'not-found', 'sign-in-required'],
+});
+
+export const getSamlMetadata = operation({
+  id: 'getSamlMetadata',
+  method: 'GET',
+  path: '/auth/saml/{name}/metadata',
+  tag: 'Sign-in',
+  summary: 'Get the SAML metadata of this library',
+  description:
+    'Returns the metadata to register at the provider: the entity id and the address for responses.',
+  door: 'open',
+  scope: 'none',
+  params: name,
+  responses: { 200: bytes('application/samlmetadata+xml') },
+  errors: ['not-found'],
+});
+
 export const continueSignIn = operation({
   id: 'continueSignIn',
   method: 'POST',
@@ -271,6 +367,7 @@ export const getProvider = operation({
 
 const writing = [
   'capability-not-held',
+  'exclusive-properties',
   'provider-address-private',
   'role-not-found',
   'team-not-found',
@@ -314,7 +411,7 @@ export const updateProvider = operation({
   params: name,
   body: ProviderChange,
   responses: { 200: Provider },
-  errors: [...writing, 'exclusive-properties', 'not-found', 'provider-in-environment'],
+  errors: [...writing, 'not-found', 'provider-in-environment'],
 });
 
 export const deleteProvider = operation({

@@ -129,7 +129,9 @@ type Input<O extends Operation> = Pick<RequestOf<O>, 'params' | 'query' | 'body'
 function checked<O extends Operation>(operation: O, checks: InputChecks, request: FastifyRequest): Input<O> {
   const isForm = request.isMultipart();
   const isUrlencoded = request.body instanceof URLSearchParams;
-  if (isUrlencoded && operation.unreadForm !== true) throw refuse('unsupported-content-type');
+  const isPosted = operation.postedForm !== undefined;
+  if (isUrlencoded ? operation.unreadForm !== true && !isPosted : isPosted)
+    throw refuse('unsupported-content-type');
   const takesForm = operation.form !== undefined || operation.unreadForm === true;
   if (isForm && !takesForm) throw refuse('unsupported-content-type');
   if (isFilePart(request.raw) && operation.tus !== true) throw refuse('unsupported-content-type');
@@ -138,8 +140,14 @@ function checked<O extends Operation>(operation: O, checks: InputChecks, request
   return {
     params: checks.params(request.params),
     query: checks.query(request.query),
-    body: isForm ? undefined : checks.body(request.body),
+    body: isForm ? undefined : checks.body(isPosted ? fieldsOf(request.body) : request.body),
   } as Input<O>;
+}
+
+/** Returns the fields of a form; of a repeated one, the first. */
+function fieldsOf(body: unknown): Record<string, string> {
+  const fields = body instanceof URLSearchParams ? [...body].reverse() : [];
+  return Object.fromEntries(fields);
 }
 
 async function* formParts(request: FastifyRequest): AsyncIterable<FormPart> {

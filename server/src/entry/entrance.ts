@@ -87,7 +87,8 @@ export function openEntrance(
       const isHttps = ownAddress?.startsWith('https:') === true || request.protocol === 'https';
       if (isHttps) httpsRequests.add(request);
       // Pages never send a bearer token by themselves.
-      if (bearer === null) checkOrigin(request.method, request.headers, ownAddress);
+      if (bearer === null && operation.postedForm === undefined)
+        checkOrigin(request.method, request.headers, ownAddress);
     };
     const cookieToken = request.cookies.user ?? null;
     const wanted = bearer === null ? requestedBytes(operation, request.params) : null;

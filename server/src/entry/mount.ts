@@ -66,6 +66,11 @@ function jsonSchemas(operation: Operation): Record<string, unknown> {
   return Object.fromEntries(schemas);
 }
 
+function bodyLimitOf({ raw, postedForm }: Operation): { bodyLimit?: number } {
+  const bodyLimit = raw?.maxBytes ?? postedForm?.maxBytes;
+  return bodyLimit === undefined ? {} : { bodyLimit };
+}
+
 /**
  * HTTP-20: responses depend on the caller, so shared caches may not store them unless the response says otherwise.
  */
@@ -92,7 +97,7 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
     config: { operation: operation.id },
     errorHandler: errorHandlerOf(operation),
     schema: { response: jsonSchemas(operation) },
-    ...(operation.raw === undefined ? {} : { bodyLimit: operation.raw.maxBytes }),
+    ...bodyLimitOf(operation),
     // HTTP-30: checks the door before the body is read, so that refused callers do not upload.
     onRequest: async (request, reply) => {
       reply.header('cache-control', forOneCaller);

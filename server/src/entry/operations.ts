@@ -160,6 +160,7 @@ import * as ssoAdminister from '../people/single-sign-on/administer.ts';
 import * as ssoContinue from '../people/single-sign-on/continue.ts';
 import * as ssoFinish from '../people/single-sign-on/finish.ts';
 import * as ssoIdentities from '../people/single-sign-on/identities.ts';
+import * as ssoServeMetadata from '../people/single-sign-on/serve-metadata.ts';
 import * as ssoStart from '../people/single-sign-on/start.ts';
 import * as teamsFollow from '../people/teams/follow.ts';
 import * as teamsList from '../people/teams/list.ts';
@@ -336,6 +337,7 @@ const modules = [
   ssoContinue,
   ssoFinish,
   ssoIdentities,
+  ssoServeMetadata,
   ssoStart,
   teamsFollow,
   teamsList,

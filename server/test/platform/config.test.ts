@@ -327,6 +327,25 @@ describe('settings', () => {
         },
       },
     ],
+    [
+      'saml',
+      null,
+      { VITRINE_SAML_METADATA_URL: 'https://login.example/metadata', VITRINE_SAML_SIGNED: 'both' },
+      {
+        label: 'Single sign-on',
+        enabled: true,
+        creation: 'invited',
+        allowed_domains: [],
+        claims: {},
+        default_role: 'member',
+        role_mapping: [],
+        team_mapping: [],
+        trust_second_factor: false,
+        clock_tolerance_seconds: 30,
+        metadata_url: 'https://login.example/metadata',
+        signed: 'both',
+      },
+    ],
     ['s3', null, bucket, expect.objectContaining({ bucket: 'studio-files' })],
   ];
 

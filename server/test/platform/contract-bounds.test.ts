@@ -98,8 +98,13 @@ function outsideOfProperties(schema: JsonObject): Outside[] {
 }
 
 /** Whether the operation reads its body as JSON and nothing else. */
-const readsJson = ({ method, raw, form, tus, unreadForm }: Operation) =>
-  method !== 'GET' && raw === undefined && form !== 'only' && tus !== true && unreadForm !== true;
+const readsJson = ({ method, raw, form, tus, unreadForm, postedForm }: Operation) =>
+  method !== 'GET' &&
+  raw === undefined &&
+  form !== 'only' &&
+  tus !== true &&
+  unreadForm !== true &&
+  postedForm === undefined;
 
 interface BadInput {
   part: 'params' | 'query' | 'body';

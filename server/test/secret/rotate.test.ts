@@ -86,7 +86,9 @@ test('every secret, recovery code and sent address works with the next key, and 
     const actor = await readKeys(deps, rows[0]?.id ?? '');
     return {
       mail: (await readMail(deps))?.server,
-      provider: (await readProviders(deps)).map(({ clientSecret }) => clientSecret),
+      provider: (await readProviders(deps)).map((one) =>
+        one.kind === 'oidc' ? one.clientSecret : one.decryption,
+      ),
       install: (await readInstallKey(deps)).publicKey,
       person: (await readActorKeys(deps, ada.ref))?.signingPrivate.export({ type: 'pkcs8', format: 'pem' }),
       actor: actor !== null,

@@ -151,6 +151,12 @@ export async function openForger(): Promise<ForgingProvider> {
 export interface Browser {
   /** Sends one request without following a redirect. */
   open(url: string): Promise<{ status: number; location: string | null; text: string }>;
+  /** Posts a form, as a page of the other site does. */
+  post(
+    url: string,
+    fields: Record<string, string>,
+    origin: string,
+  ): Promise<{ status: number; location: string | null; text: string }>;
   /** Follows redirects from here to a page of the library, and returns its path with the query. */
   follow(url: string): Promise<string>;
   cookie(url: string, name: string): string | undefined;
@@ -165,20 +171,27 @@ export function openBrowser({ address }: Pick<Library, 'address'>): Browser {
     jars.set(host, jar);
     return jar;
   };
+  const send = async (
+    url: string,
+    init: { method?: string; body?: URLSearchParams; headers?: Record<string, string> },
+  ) => {
+    const jar = jarOf(url);
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
+    const headers = { ...init.headers, ...(cookie === '' ? {} : { cookie }) };
+    const response = await fetch(url, { ...init, redirect: 'manual', headers });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+      if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
+      else jar.set(name, value);
+    }
+    const to = response.headers.get('location');
+    const location = to === null ? null : new URL(to, url).href;
+    return { status: response.status, location, text: await response.text() };
+  };
   const browser: Browser = {
-    async open(url) {
-      const jar = jarOf(url);
-      const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-      const response = await fetch(url, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
-      for (const line of response.headers.getSetCookie()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        if (value === '' || /max-age=0|expires=thu, 01 jan 1970/i.test(line)) jar.delete(name);
-        else jar.set(name, value);
-      }
-      const to = response.headers.get('location');
-      const location = to === null ? null : new URL(to, url).href;
-      return { status: response.status, location, text: await response.text() };
-    },
+    open: (url) => send(url, {}),
+    post: (url, fields, origin) =>
+      send(url, { method: 'POST', body: new URLSearchParams(fields), headers: { origin } }),
     async follow(url) {
       let at = url;
       for (let step = 0; step < 10; step += 1) {

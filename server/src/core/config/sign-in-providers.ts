@@ -1,27 +1,43 @@
-import { OidcSettings } from '@vitrine/contract/providers';
+import { OidcSettings, SamlSettings } from '@vitrine/contract/providers';
+import type { Static, TSchema } from 'typebox';
 import Value from 'typebox/value';
+import { XmlFault } from '../../platform/xml/bounded-xml.ts';
+import { certificateOf, readIdpMetadata } from '../saml-metadata.ts';
 import { oneOf, type SettingSource } from './setting-source.ts';
 
-const names = [
-  'VITRINE_OIDC_LABEL',
-  'VITRINE_OIDC_ENABLED',
-  'VITRINE_OIDC_CREATION',
-  'VITRINE_OIDC_ALLOWED_DOMAINS',
-  'VITRINE_OIDC_CLAIMS',
-  'VITRINE_OIDC_DEFAULT_ROLE',
-  'VITRINE_OIDC_ROLE_MAPPING',
-  'VITRINE_OIDC_TEAM_MAPPING',
-  'VITRINE_OIDC_TRUST_SECOND_FACTOR',
-  'VITRINE_OIDC_CLOCK_TOLERANCE_SECONDS',
-  'VITRINE_OIDC_ISSUER',
-  'VITRINE_OIDC_CLIENT_ID',
-  'VITRINE_OIDC_CLIENT_SECRET',
-  'VITRINE_OIDC_SCOPES',
-  'VITRINE_OIDC_ID_TOKEN_ALG',
+const common = [
+  'LABEL',
+  'ENABLED',
+  'CREATION',
+  'ALLOWED_DOMAINS',
+  'CLAIMS',
+  'DEFAULT_ROLE',
+  'ROLE_MAPPING',
+  'TEAM_MAPPING',
+  'TRUST_SECOND_FACTOR',
+  'CLOCK_TOLERANCE_SECONDS',
 ] as const;
-type Name = (typeof names)[number];
+const oidcOnly = ['ISSUER', 'CLIENT_ID', 'CLIENT_SECRET', 'SCOPES', 'ID_TOKEN_ALG'] as const;
+const samlOnly = [
+  'ENTITY_ID',
+  'SSO_URL',
+  'CERTIFICATES',
+  'METADATA',
+  'METADATA_URL',
+  'SP_ENTITY_ID',
+  'SIGNED',
+] as const;
+type OidcName = `VITRINE_OIDC_${(typeof common)[number] | (typeof oidcOnly)[number]}`;
+type SamlName = `VITRINE_SAML_${(typeof common)[number] | (typeof samlOnly)[number]}`;
 
-export const signInProviderSettingNames = [...names, 'VITRINE_PROVIDER_PRIVATE_ADDRESSES'] as const;
+const oidcNames = [...common, ...oidcOnly].map((name): OidcName => `VITRINE_OIDC_${name}`);
+const samlNames = [...common, ...samlOnly].map((name): SamlName => `VITRINE_SAML_${name}`);
+
+export const signInProviderSettingNames = [
+  ...oidcNames,
+  ...samlNames,
+  'VITRINE_PROVIDER_PRIVATE_ADDRESSES' as const,
+];
 type Source = SettingSource<(typeof signInProviderSettingNames)[number]>;
 
 /** The OpenID Connect provider of the environment. */
@@ -33,12 +49,12 @@ interface ConfiguredOidc {
 export interface SignInProviderSettings {
   /** Null: only providers that are stored in the library. */
   oidc: ConfiguredOidc | null;
+  saml: SamlSettings | null;
   /** Whether providers may have private addresses and addresses without TLS. */
   providerPrivateAddresses: boolean;
 }
 
-/** The settings of a provider for which nothing is given. */
-export const oidcDefaults = {
+const defaults = {
   enabled: true,
   creation: 'invited',
   allowed_domains: [],
@@ -48,13 +64,19 @@ export const oidcDefaults = {
   team_mapping: [],
   trust_second_factor: false,
   clock_tolerance_seconds: 30,
+} satisfies Partial<OidcSettings> & Partial<SamlSettings>;
+
+/** The settings of a provider for which nothing is given. */
+export const oidcDefaults = {
+  ...defaults,
   scopes: ['openid', 'profile', 'email'],
 } satisfies Partial<OidcSettings>;
+export const samlDefaults = { ...defaults, signed: 'either' } satisfies Partial<SamlSettings>;
 
 /** Parses the text of a setting by the kind of its property; text that does not parse fails the validation. */
 function parse(property: string, text: string): unknown {
-  if (property === 'allowed_domains' || property === 'scopes')
-    return text.split(',').map((entry) => entry.trim());
+  if (['allowed_domains', 'scopes', 'certificates'].includes(property))
+    return text.split(',').map((part) => part.trim());
   if (property === 'enabled' || property === 'trust_second_factor')
     return text === 'on' || text === 'true' ? true : text === 'off' || text === 'false' ? false : text;
   if (property === 'clock_tolerance_seconds') return /^\d+$/.test(text) ? Number(text) : text;
@@ -66,33 +88,79 @@ function parse(property: string, text: string): unknown {
   }
 }
 
-function readOidc({ value, refusal }: Source): ConfiguredOidc | null {
-  const given = names.flatMap((name) => {
-    const text = value(name);
-    return text === null || name === 'VITRINE_OIDC_CLIENT_SECRET' ? [] : [[propertyOf(name), text] as const];
-  });
-  const clientSecret = value('VITRINE_OIDC_CLIENT_SECRET');
-  if (given.length === 0 && clientSecret === null) return null;
-  for (const name of ['VITRINE_OIDC_ISSUER', 'VITRINE_OIDC_CLIENT_ID'] as const)
-    if (value(name) === null) throw refusal(`${name} is missing: the provider oidc needs it`);
-  const parsed = Object.fromEntries(given.map(([property, text]) => [property, parse(property, text)]));
-  const settings: unknown = { label: 'Single sign-on', ...oidcDefaults, ...parsed };
-  if (Value.Check(OidcSettings, settings)) return { settings, clientSecret };
-  const faulty = names.find((name) => {
-    const [first] = Value.Errors(OidcSettings, settings);
-    return first?.instancePath.startsWith(`/${propertyOf(name)}`) === true;
-  });
-  throw refusal(`${faulty ?? 'one of VITRINE_OIDC_*'} has a value that it may not have`);
+const propertyOf = (name: string): string => name.replace(/^VITRINE_[A-Z]+_/, '').toLowerCase();
+
+/** Returns the properties that are set, by their names in the contract. */
+function readGiven({ value }: Source, names: readonly (OidcName | SamlName)[]): Record<string, unknown> {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const text = value(name);
+      return text === null ? [] : [[propertyOf(name), parse(propertyOf(name), text)]];
+    }),
+  );
 }
 
-function propertyOf(name: Name): string {
-  return name.slice('VITRINE_OIDC_'.length).toLowerCase();
+function validSettings<S extends TSchema>(
+  { refusal }: Source,
+  schema: S,
+  names: readonly string[],
+  settings: unknown,
+): Static<S> {
+  if (Value.Check(schema, settings)) return settings;
+  const [first] = Value.Errors(schema, settings);
+  const faulty = names.find((name) => first?.instancePath.startsWith(`/${propertyOf(name)}`) === true);
+  const all = `one of ${names[0]?.replace(/[A-Z]+$/, '*')}`;
+  throw refusal(`${faulty ?? all} has a value that it may not have`);
+}
+
+function readOidc(source: Source): ConfiguredOidc | null {
+  const { client_secret, ...given } = readGiven(source, oidcNames);
+  if (client_secret === undefined && Object.keys(given).length === 0) return null;
+  for (const name of ['VITRINE_OIDC_ISSUER', 'VITRINE_OIDC_CLIENT_ID'] as const)
+    if (source.value(name) === null) throw source.refusal(`${name} is missing: the provider oidc needs it`);
+  const settings = { label: 'Single sign-on', ...oidcDefaults, ...given };
+  return {
+    settings: validSettings(source, OidcSettings, oidcNames, settings),
+    clientSecret: source.value('VITRINE_OIDC_CLIENT_SECRET'),
+  };
+}
+
+function readSaml(source: Source): SamlSettings | null {
+  const { metadata, ...given } = readGiven(source, samlNames);
+  if (metadata === undefined && Object.keys(given).length === 0) return null;
+  const described = { ...given, ...metadataOf(source, metadata) };
+  if (described.metadata_url === undefined)
+    for (const name of ['ENTITY_ID', 'SSO_URL', 'CERTIFICATES'] as const)
+      if (described[name.toLowerCase()] === undefined)
+        throw source.refusal(
+          `VITRINE_SAML_${name} is missing: the provider saml needs it, or VITRINE_SAML_METADATA_URL`,
+        );
+  const settings = { label: 'Single sign-on', ...samlDefaults, ...described };
+  const valid = validSettings(source, SamlSettings, samlNames, settings);
+  if (valid.certificates === undefined) return valid;
+  const certificates = valid.certificates.map((text) => {
+    const pem = certificateOf(text);
+    if (pem === null) throw source.refusal('VITRINE_SAML_CERTIFICATES must be certificates as PEM');
+    return pem;
+  });
+  return { ...valid, certificates };
+}
+
+function metadataOf({ refusal }: Source, metadata: unknown): Record<string, unknown> {
+  if (typeof metadata !== 'string') return {};
+  try {
+    return { ...readIdpMetadata(metadata) };
+  } catch (error) {
+    if (!(error instanceof XmlFault)) throw error;
+    throw refusal(`VITRINE_SAML_METADATA cannot be used: ${error.message}`);
+  }
 }
 
 /** Reads the providers of the environment (SSO-4). */
 export function readSignInProviderSettings(source: Source): SignInProviderSettings {
   return {
     oidc: readOidc(source),
+    saml: readSaml(source),
     providerPrivateAddresses:
       oneOf(source, 'VITRINE_PROVIDER_PRIVATE_ADDRESSES', 'off', ['on', 'off']) === 'on',
   };

@@ -1,49 +1,75 @@
 import { basePath } from '@vitrine/contract/operations';
-import { OidcSettings } from '@vitrine/contract/providers';
+import { OidcSettings, SamlSettings } from '@vitrine/contract/providers';
 import type { Deps } from '../../core/deps.ts';
 import type { Columns } from '../../platform/database/pool.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { unseal } from './seal.ts';
 
-/** A provider that signs people in by redirect (SSO-1). */
-export interface RedirectProvider {
+interface NamedProvider {
   name: string;
-  kind: 'oidc';
   source: 'environment' | 'library';
+}
+
+export interface OidcProvider extends NamedProvider {
+  kind: 'oidc';
   settings: OidcSettings;
   clientSecret: string | null;
 }
+
+export interface SamlProvider extends NamedProvider {
+  kind: 'saml';
+  settings: SamlSettings;
+  /** Null for the provider of the environment, which has nowhere to store a key (SSO-27). */
+  decryption: { privateKey: string; certificate: string } | null;
+}
+
+/** A provider that signs people in by redirect (SSO-1). */
+export type RedirectProvider = OidcProvider | SamlProvider;
 
 export type RegistryDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
 export const PROVIDER_PURPOSE = 'identity-provider';
 
-const isSettings = compileLater(OidcSettings);
-
-/** The provider of the environment is always named `oidc`. */
-export const ENVIRONMENT_NAME = 'oidc';
+const isOidcSettings = compileLater(OidcSettings);
+const isSamlSettings = compileLater(SamlSettings);
 
 /** Names that other ways to sign in have. */
-export const reservedNames: ReadonlySet<string> = new Set(['password', 'passkey', 'ldap', 'saml']);
+export const reservedNames: ReadonlySet<string> = new Set(['password', 'passkey', 'ldap']);
 
 function providerOf(
   secretKey: string,
-  row: Columns<'identity_providers', 'name' | 'settings' | 'client_secret_sealed'>,
+  row: Columns<'identity_providers', 'name' | 'kind' | 'settings' | 'client_secret_sealed'>,
 ): RedirectProvider {
-  const { name, settings, client_secret_sealed: sealed } = row;
-  if (!isSettings().Check(settings)) throw new Error(`the stored settings of provider ${name} are not valid`);
-  const clientSecret = sealed === null ? null : unseal(secretKey, PROVIDER_PURPOSE, sealed);
-  return { name, kind: 'oidc', source: 'library', settings, clientSecret };
+  const { name, kind, settings, client_secret_sealed: sealed } = row;
+  const provider = { name, source: 'library' } as const;
+  const secret = sealed === null ? null : unseal(secretKey, PROVIDER_PURPOSE, sealed);
+  if (kind === 'saml' && isSamlSettings().Check(settings))
+    return { ...provider, kind, settings, decryption: secret === null ? null : JSON.parse(secret) };
+  if (kind === 'saml' || !isOidcSettings().Check(settings))
+    throw new Error(`the stored settings of provider ${name} are not valid`);
+  return { ...provider, kind: 'oidc', settings, clientSecret: secret };
 }
 
-/** Returns every provider: the one of the environment first, then those of the library by name. */
+/** Returns the providers of the environment, whose names are their kinds. */
+export function configuredProviders({ config }: Pick<Deps, 'config'>): RedirectProvider[] {
+  const { oidc, saml } = config;
+  const source = 'environment';
+  return [
+    ...(oidc === null ? [] : [{ name: 'oidc', kind: 'oidc', source, ...oidc } satisfies OidcProvider]),
+    ...(saml === null
+      ? []
+      : [{ name: 'saml', kind: 'saml', source, settings: saml, decryption: null } satisfies SamlProvider]),
+  ];
+}
+
+/** Returns every provider: those of the environment first, then those of the library by name. */
 export async function readProviders({ db, config, secretKey }: RegistryDeps): Promise<RedirectProvider[]> {
   const rows = await db.selectFrom('identity_providers').selectAll().orderBy('name').execute();
   const stored = rows.map((row) => providerOf(secretKey, row));
-  if (config.oidc === null) return stored;
-  // A stored provider of that name is hidden while the environment has one.
-  const others = stored.filter(({ name }) => name !== ENVIRONMENT_NAME);
-  return [{ name: ENVIRONMENT_NAME, kind: 'oidc', source: 'environment', ...config.oidc }, ...others];
+  const configured = configuredProviders({ config });
+  // A stored provider of such a name is hidden while the environment has one.
+  const names = new Set(configured.map(({ name }) => name));
+  return [...configured, ...stored.filter(({ name }) => !names.has(name))];
 }
 
 /** Returns the provider with this name, or null. */

@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import {
   createProvider,
   deleteProvider,
@@ -6,26 +5,23 @@ import {
   listProviders,
   type OidcSettings,
   type Provider,
-  type ProviderChange,
   type ProviderCreate,
+  type ProviderKind,
+  type SamlSettings,
   updateProvider,
 } from '@vitrine/contract/providers';
 import { sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { liveTeam, writableTeams } from '../../access/teams.ts';
-import { oidcDefaults } from '../../core/config/sign-in-providers.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { parseOutboundUrl } from '../../platform/http/guarded-fetch.ts';
-import { isAllowedAddress } from '../../platform/http/outbound-addresses.ts';
 import { pageByCode } from '../../platform/http/page.ts';
-import { type Patch, patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import {
-  ENVIRONMENT_NAME,
+  configuredProviders,
   findProvider,
   PROVIDER_PURPOSE,
   type RedirectProvider,
@@ -35,17 +31,38 @@ import {
 import { seal } from '../identity/seal.ts';
 import { capabilitiesOfRole, findRole } from '../roles/roles.ts';
 import { redirectUri } from './oidc.ts';
+import {
+  checkAddresses,
+  oidcSettings,
+  type ProviderPatch,
+  providerPatch,
+  samlSettings,
+} from './provider-settings.ts';
+import { acsUrl, metadataUrl, spEntityId } from './saml.ts';
 import { ownAddress } from './start.ts';
 
 function shown(provider: RedirectProvider, address: string): Provider {
-  const { name, kind, source, settings, clientSecret } = provider;
+  const { name, kind, source } = provider;
+  if (provider.kind === 'oidc')
+    return {
+      name,
+      kind,
+      source,
+      ...provider.settings,
+      has_client_secret: provider.clientSecret !== null,
+      redirect_uri: redirectUri(address, name),
+    };
+  const { metadata_url: idpMetadataUrl, ...settings } = provider.settings;
   return {
     name,
     kind,
     source,
     ...settings,
-    has_client_secret: clientSecret !== null,
-    redirect_uri: redirectUri(address, name),
+    ...(idpMetadataUrl === undefined ? {} : { idp_metadata_url: idpMetadataUrl }),
+    has_client_secret: false,
+    sp_entity_id: spEntityId(provider, address),
+    acs_url: acsUrl(address, name),
+    metadata_url: metadataUrl(address, name),
   };
 }
 
@@ -66,25 +83,15 @@ export const show = handle(getProvider, async (deps, { params, http }) => {
   return { status: 200, body: shown(provider, await ownAddress(deps, http)) };
 });
 
-/** SSO-6: throws 400 for an issuer that requests may not go to. A name that does not resolve now is accepted. */
-async function checkIssuer({ config }: Deps, issuer: string): Promise<void> {
-  const { providerPrivateAddresses: isPrivateAllowed } = config;
-  const url = parseOutboundUrl(issuer, isPrivateAllowed);
-  const property = 'issuer';
-  if (url === null) throw refuse('provider-address-private', { property });
-  if (url.search !== '' || url.hash !== '')
-    throw refuse('value-invalid', { property, reason: 'must have no query and no fragment' });
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = await lookup(host, { all: true }).catch(() => []);
-  if (addresses.some(({ address }) => !isAllowedAddress(address, isPrivateAllowed)))
-    throw refuse('provider-address-private', { property });
-}
-
 /** SSO-5: throws 403 for roles and teams that the caller may not give. */
 async function checkMapping(
   tx: Tx,
   caller: SignedIn,
-  { default_role, role_mapping, team_mapping }: OidcSettings,
+  {
+    default_role,
+    role_mapping,
+    team_mapping,
+  }: Pick<OidcSettings, 'default_role' | 'role_mapping' | 'team_mapping'>,
 ): Promise<void> {
   for (const code of new Set([default_role, ...role_mapping.map(({ role }) => role)])) {
     const role = await findRole(tx, sql`code = ${code}`);
@@ -99,67 +106,59 @@ async function checkMapping(
     throw refuse('capability-missing', { capability: 'teams.write' });
 }
 
-const properties = [
-  'label',
-  'enabled',
-  'creation',
-  'allowed_domains',
-  'claims',
-  'default_role',
-  'role_mapping',
-  'team_mapping',
-  'trust_second_factor',
-  'clock_tolerance_seconds',
-  'issuer',
-  'client_id',
-  'scopes',
-  'id_token_alg',
-] as const;
-
-/** Returns the settings with a change applied; what is removed gets its default. */
-function withChange(
-  before: Partial<OidcSettings>,
-  change: Patch<ProviderChange, (typeof properties)[number]>,
-): Partial<OidcSettings> {
-  const kept = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null);
-  // The values are those of the contract's schemas.
-  return { ...oidcDefaults, ...(Object.fromEntries(kept) as Partial<OidcSettings>) };
+function settingsAfter(
+  kind: ProviderKind,
+  before: Partial<OidcSettings & SamlSettings>,
+  changes: ProviderPatch,
+) {
+  return kind === 'oidc' ? oidcSettings(before, changes) : samlSettings(before, changes);
 }
 
-function completeSettings(settings: Partial<OidcSettings>): OidcSettings {
-  const { label, issuer, client_id } = settings;
-  const missing = Object.entries({ label, issuer, client_id }).flatMap(([name, value]) =>
-    value === undefined ? [name] : [],
-  );
-  if (label === undefined || issuer === undefined || client_id === undefined)
-    throw refuse('value-missing', { object: 'body', missing });
-  if (settings.scopes?.includes('openid') === false)
-    throw refuse('value-invalid', { property: 'scopes', reason: 'must include openid' });
-  return { ...oidcDefaults, ...settings, label, issuer, client_id };
+/** Returns the text as stored (SSO-3). */
+function sealed({ secretKey }: Deps, secret: string | null | undefined): Buffer | null {
+  return secret == null ? null : seal(secretKey, PROVIDER_PURPOSE, secret);
 }
 
-/** Stores a provider and returns it as written. Secrets are sealed (SSO-3). */
+/** The secret of a new provider: that of the client, or the key for encrypted assertions (SSO-27). */
+async function newSecret(kind: ProviderKind, { client_secret }: ProviderPatch): Promise<string | null> {
+  if (kind === 'oidc') return client_secret ?? null;
+  const { createDecryptionKey } = await import('./decryption.ts');
+  return JSON.stringify(await createDecryptionKey());
+}
+
+function isConfigured(deps: Deps, name: string): boolean {
+  return configuredProviders(deps).some((provider) => provider.name === name);
+}
+
+/** Stores a provider and returns it as written. */
 export const create = handle(createProvider, async (deps, { caller, body, http }) => {
-  const { db, config, secretKey } = deps;
-  const { name, kind, client_secret, ...given }: ProviderCreate = body;
-  const isTaken = reservedNames.has(name) || (config.oidc !== null && name === ENVIRONMENT_NAME);
-  const settings = completeSettings(withChange({}, patchOf(given, properties)));
-  await checkIssuer(deps, settings.issuer);
+  const { db, config } = deps;
+  const { name, kind, ...given }: ProviderCreate = body;
+  const isTaken = reservedNames.has(name) || isConfigured(deps, name);
+  const changes = providerPatch(kind, given);
+  const settings = settingsAfter(kind, {}, changes);
+  await checkAddresses(config, {}, settings);
+  const secret = await newSecret(kind, changes);
   await db.transaction().execute(async (tx) => {
     await checkMapping(tx, caller, settings);
-    const sealed = client_secret == null ? null : seal(secretKey, PROVIDER_PURPOSE, client_secret);
+    const row = {
+      name,
+      kind,
+      settings: JSON.stringify(settings),
+      client_secret_sealed: sealed(deps, secret),
+    };
     const inserted = isTaken
       ? undefined
       : await tx
           .insertInto('identity_providers')
-          .values({ name, kind, settings: JSON.stringify(settings), client_secret_sealed: sealed })
+          .values(row)
           .onConflict((conflict) => conflict.doNothing())
           .returning('name')
           .executeTakeFirst();
     if (inserted === undefined) throw refuse('provider-name-taken');
     await recordEvent(tx, caller, {
       event: 'provider.created',
-      metadata: { provider: name, issuer: settings.issuer },
+      metadata: { provider: name, issuer: issuerOf(settings) },
     });
   });
   const provider = await findProvider(deps, name);
@@ -167,16 +166,17 @@ export const create = handle(createProvider, async (deps, { caller, body, http }
   return { status: 201, body: shown(provider, await ownAddress(deps, http)) };
 });
 
-function checkStored({ config }: Deps, name: string): void {
-  if (config.oidc !== null && name === ENVIRONMENT_NAME) throw refuse('provider-in-environment');
+function issuerOf(settings: OidcSettings | SamlSettings): string | null {
+  return 'issuer' in settings ? settings.issuer : (settings.entity_id ?? settings.metadata_url ?? null);
+}
+
+function checkStored(deps: Deps, name: string): void {
+  if (isConfigured(deps, name)) throw refuse('provider-in-environment');
 }
 
 export const update = handle(updateProvider, async (deps, { caller, params, body, http }) => {
-  const { db, secretKey } = deps;
+  const { db, config } = deps;
   checkStored(deps, params.name);
-  const changes = patchOf(body, properties);
-  const { client_secret: secret } = patchOf(body, ['client_secret']);
-  if (typeof changes.issuer === 'string') await checkIssuer(deps, changes.issuer);
   await db.transaction().execute(async (tx) => {
     await tx
       .selectFrom('identity_providers')
@@ -186,25 +186,24 @@ export const update = handle(updateProvider, async (deps, { caller, params, body
       .execute();
     const before = await findProvider({ ...deps, db: tx }, params.name);
     if (before === null) throw notFound();
-    const settings = completeSettings(withChange(before.settings, changes));
+    const changes = providerPatch(before.kind, body);
+    const settings = settingsAfter(before.kind, before.settings, changes);
+    await checkAddresses(config, before.settings, settings);
     await checkMapping(tx, caller, settings);
     await tx
       .updateTable('identity_providers')
       .set({
         settings: JSON.stringify(settings),
-        ...(secret === undefined
+        ...(changes.client_secret === undefined
           ? {}
-          : { client_secret_sealed: secret === null ? null : seal(secretKey, PROVIDER_PURPOSE, secret) }),
+          : { client_secret_sealed: sealed(deps, changes.client_secret) }),
         updated_at: sql`now()`,
       })
       .where('name', '=', params.name)
       .execute();
     await recordEvent(tx, caller, {
       event: 'provider.changed',
-      metadata: {
-        provider: params.name,
-        changed: [...Object.keys(changes), ...(secret === undefined ? [] : ['client_secret'])].sort(),
-      },
+      metadata: { provider: params.name, changed: Object.keys(changes).sort() },
     });
   });
   const provider = await findProvider(deps, params.name);

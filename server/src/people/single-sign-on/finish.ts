@@ -1,4 +1,4 @@
-import { finishOidcSignIn } from '@vitrine/contract/providers';
+import { finishOidcSignIn, finishSamlSignIn } from '@vitrine/contract/providers';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -10,9 +10,10 @@ import { findEnabledProvider, type RedirectProvider } from '../identity/provider
 import { endSession } from '../identity/sessions.ts';
 import { admit, linkPerson } from './admit.ts';
 import { SignInFailure } from './failure.ts';
-import { beginFlow, flowCookie, type TakenFlow, takeFlow } from './flows.ts';
+import { type Binding, beginFlow, flowCookie, type TakenFlow, takeFlow } from './flows.ts';
 import { personOfResponse, redirectUri } from './oidc.ts';
 import type { Person } from './person.ts';
+import { personOfAssertion } from './saml.ts';
 import { ownAddress, signInPage } from './start.ts';
 
 /** The page of linked identities. */
@@ -84,44 +85,77 @@ async function recordFailure(deps: Deps, provider: string, failure: SignInFailur
   );
 }
 
-export const finishSignIn = handle(finishOidcSignIn, async (deps, { params, query, caller, http }) => {
+interface Arrived {
+  state: string;
+  /** Verifies the response to what the flow sent. */
+  personOf(binding: Binding): Promise<Person>;
+}
+
+/** Completes the flow of a response, and returns where the browser goes on and with which cookie. */
+async function finish(
+  deps: Deps,
+  provider: RedirectProvider,
+  { state, personOf }: Arrived,
+  caller: Caller,
+  http: HttpFacts,
+) {
   const { db } = deps;
-  const provider = await findEnabledProvider(deps, params.name);
-  if (provider === null) throw notFound();
-  const name = provider.name;
-  const state = query.state ?? '';
+  const { name } = provider;
   let next: string | null = null;
   let page: string | null = null;
   try {
     const flow = await takeFlow(db, http, { provider: name, state });
     next = flow.returnTo;
     if (flow.purpose === 'link') page = IDENTITIES_PAGE;
-    const redirect = redirectUri(await ownAddress(deps, http), name);
-    const person = await personOfResponse(deps, provider, flow.binding, { redirect, search: http.search });
+    const person = await personOf(flow.binding);
     if (flow.purpose === 'link') {
       await link(deps, provider, person, flow);
-      return { status: 302, headers: { location: `${IDENTITIES_PAGE}?linked=${name}` } };
+      return { headers: { location: `${IDENTITIES_PAGE}?linked=${name}` } };
     }
     const admission = await admit(db, provider, person);
     const { secret } = flow;
     if (admission.kind === 'confirm') {
       await beginFlow(db, { secret, provider: name, purpose: 'confirm', person });
-      const location = signInPage({ step: 'link' }, next);
-      return { status: 302, headers: { location }, scopedCookie: flowCookie(secret) };
+      return {
+        headers: { location: signInPage({ step: 'link' }, next) },
+        scopedCookie: flowCookie(secret),
+      };
     }
     if (await needsSecondFactor(deps, provider, admission.ref)) {
       await beginFlow(db, { secret, provider: name, purpose: 'second_factor', userRef: admission.ref });
-      const location = signInPage({ step: 'second_factor' }, next);
-      return { status: 302, headers: { location }, scopedCookie: flowCookie(secret) };
+      return {
+        headers: { location: signInPage({ step: 'second_factor' }, next) },
+        scopedCookie: flowCookie(secret),
+      };
     }
     const signedIn = { userRef: admission.ref, provider: name, secondFactor: false };
     const { cookie } = await completeSignIn(deps, signedIn, caller, http);
-    return { status: 302, headers: { location: next ?? '/' }, cookie };
+    return { headers: { location: next ?? '/' }, cookie };
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     await recordFailure(deps, name, error, http);
     const location =
       page === null ? signInPage({ error: error.fault }, next) : `${page}?error=${error.fault}`;
-    return { status: 302, headers: { location } };
+    return { headers: { location } };
   }
+}
+
+export const finishSignIn = handle(finishOidcSignIn, async (deps, { params, query, caller, http }) => {
+  const provider = await findEnabledProvider(deps, params.name);
+  if (provider?.kind !== 'oidc') throw notFound();
+  const redirect = redirectUri(await ownAddress(deps, http), provider.name);
+  const personOf = (binding: Binding) =>
+    personOfResponse(deps, provider, binding, { redirect, search: http.search });
+  const finished = await finish(deps, provider, { state: query.state ?? '', personOf }, caller, http);
+  return { status: 302, ...finished };
+});
+
+export const finishWithSaml = handle(finishSamlSignIn, async (deps, { params, body, caller, http }) => {
+  const provider = await findEnabledProvider(deps, params.name);
+  if (provider?.kind !== 'saml') throw notFound();
+  const baseUrl = await ownAddress(deps, http);
+  const personOf = (binding: Binding) =>
+    personOfAssertion(deps, provider, binding, { response: body.SAMLResponse ?? '', baseUrl });
+  const finished = await finish(deps, provider, { state: body.RelayState ?? '', personOf }, caller, http);
+  return { status: 303, ...finished };
 });

@@ -5,11 +5,17 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import type { ScopedCookie } from '../../platform/http/answer.ts';
 import { hashToken } from '../identity/sessions.ts';
 import { SignInFailure } from './failure.ts';
-import type { Binding } from './oidc.ts';
 import type { Person } from './person.ts';
 
 const COOKIE = 'sign_in';
 const MINUTES = 10;
+
+/** What binds a response to the request that the same browser sent. */
+export interface Binding {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
 
 interface Cookies {
   cookie(name: string): string | null;
@@ -25,9 +31,9 @@ function secretIn(http: Cookies): string | null {
   return secret !== null && /^[\w-]{43}$/.test(secret) ? secret : null;
 }
 
-/** Returns the cookie that keeps the secret for the time of a sign-in. */
-export function flowCookie(secret: string): ScopedCookie {
-  return { name: COOKIE, value: secret, path: basePath, maxAgeSeconds: MINUTES * 60 };
+/** Returns the cookie that keeps the secret for the time of a sign-in. The page of a SAML provider posts its response. */
+export function flowCookie(secret: string, crossSite = false): ScopedCookie {
+  return { name: COOKIE, value: secret, path: basePath, maxAgeSeconds: MINUTES * 60, crossSite };
 }
 
 /** Derives what the flow sends from the browser's secret, so that the database alone does not suffice to finish it. */

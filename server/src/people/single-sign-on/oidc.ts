@@ -3,8 +3,9 @@ import { idTokenAlgorithms } from '@vitrine/contract/providers';
 import type { ClientAuth, Configuration } from 'openid-client';
 import type { Config } from '../../core/config.ts';
 import { guardedFetch, OutboundFailure } from '../../platform/http/guarded-fetch.ts';
-import type { RedirectProvider } from '../identity/provider-registry.ts';
+import type { OidcProvider } from '../identity/provider-registry.ts';
 import { SignInFailure } from './failure.ts';
+import type { Binding } from './flows.ts';
 import { type Person, personOf } from './person.ts';
 
 const TIMEOUT_SECONDS = 10;
@@ -15,13 +16,6 @@ const load = () => import('openid-client');
 
 export interface OidcDeps {
   config: Pick<Config, 'providerPrivateAddresses'>;
-}
-
-/** What binds a response to the request that the same browser sent. */
-export interface Binding {
-  state: string;
-  nonce: string;
-  verifier: string;
 }
 
 /** Returns the address to which the provider redirects. */
@@ -64,7 +58,7 @@ function failureOf(error: unknown): SignInFailure {
 /**
  * Discovers the provider. Nothing is cached: sign-ins are rare, and a new key or endpoint counts at once (decision 721).
  */
-async function discover({ config }: OidcDeps, provider: RedirectProvider): Promise<Configuration> {
+async function discover({ config }: OidcDeps, provider: OidcProvider): Promise<Configuration> {
   const client = await load();
   const { settings, clientSecret } = provider;
   const limits = {
@@ -109,7 +103,7 @@ async function discover({ config }: OidcDeps, provider: RedirectProvider): Promi
 /** Returns the address at the provider where the person signs in. */
 export async function authorizationUrl(
   deps: OidcDeps,
-  provider: RedirectProvider,
+  provider: OidcProvider,
   { state, nonce, verifier }: Binding,
   redirect: string,
 ): Promise<string> {
@@ -140,7 +134,7 @@ function checkAlgorithm(idToken: string, configured: string | undefined): void {
 /** Exchanges the code of a response for the person's claims (SSO-22); throws SignInFailure. */
 export async function personOfResponse(
   deps: OidcDeps,
-  provider: RedirectProvider,
+  provider: OidcProvider,
   { state, nonce, verifier }: Binding,
   response: { redirect: string; search: string },
 ): Promise<Person> {
@@ -165,7 +159,7 @@ export async function personOfResponse(
       ? await client.fetchUserInfo(configuration, tokens.access_token, claims.sub)
       : {};
     // What is signed takes precedence.
-    return personOf(claims.iss, claims.sub, { ...more, ...claims }, settings.claims);
+    return personOf('oidc', claims.iss, claims.sub, { ...more, ...claims }, settings.claims);
   } catch (error) {
     throw error instanceof SignInFailure ? error : failureOf(error);
   }

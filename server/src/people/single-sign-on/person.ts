@@ -4,7 +4,7 @@ import { compileLater } from '../../platform/http/compile-later.ts';
 
 /** What a provider says of a person, in the forms that accounts store. */
 export interface Person {
-  kind: 'oidc';
+  kind: 'oidc' | 'saml';
   issuer: string;
   /** The person's permanent id at the issuer, compared byte by byte. */
   subject: string;
@@ -65,8 +65,9 @@ function groupsOf(value: unknown): string[] {
   return [...new Set(groups)].slice(0, MOST_GROUPS);
 }
 
-/** Reads the claims of OpenID Connect by their configured names (SSO-12). */
+/** Reads claims or attributes by their configured names, else by those of OpenID Connect (SSO-12). */
 export function personOf(
+  kind: Person['kind'],
   issuer: string,
   subject: string,
   claims: Readonly<Record<string, unknown>>,
@@ -74,7 +75,7 @@ export function personOf(
 ): Person {
   const email = emailOf(claimIn(claims, names.email ?? 'email'));
   return {
-    kind: 'oidc',
+    kind,
     issuer,
     subject,
     username: usernameOf(claimIn(claims, names.username ?? 'preferred_username'), email),

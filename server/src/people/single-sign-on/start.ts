@@ -1,4 +1,4 @@
-import { listSignInProviders, startOidcSignIn } from '@vitrine/contract/providers';
+import { listSignInProviders, startOidcSignIn, startSamlSignIn } from '@vitrine/contract/providers';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { readSite } from '../../core/settings.ts';
@@ -13,6 +13,7 @@ import { SignInFailure } from './failure.ts';
 import { beginFlow, browserSecret, flowCookie, type NewFlow } from './flows.ts';
 import { authorizationUrl, redirectUri } from './oidc.ts';
 import { returnPath } from './return-path.ts';
+import { samlAuthorizationUrl } from './saml.ts';
 
 /** SSO-2: the enabled providers, and a directory that is open. */
 export const listWays = handle(listSignInProviders, async (deps) => {
@@ -46,9 +47,12 @@ export async function redirectTo(
 ) {
   const secret = browserSecret(http);
   const binding = await beginFlow(deps.db, { ...flow, secret, provider: provider.name });
-  const redirect = redirectUri(await ownAddress(deps, http), provider.name);
-  const url = await authorizationUrl(deps, provider, binding, redirect);
-  return { url, cookie: flowCookie(secret) };
+  const address = await ownAddress(deps, http);
+  const url =
+    provider.kind === 'oidc'
+      ? await authorizationUrl(deps, provider, binding, redirectUri(address, provider.name))
+      : await samlAuthorizationUrl(deps, provider, binding, address);
+  return { url, cookie: flowCookie(secret, provider.kind === 'saml') };
 }
 
 /** Returns the path of the sign-in page; `next` is where the sign-in was to lead. */
@@ -57,16 +61,28 @@ export function signInPage(query: Record<string, string>, next: string | null): 
   return `/sign-in?${parameters}`;
 }
 
-export const startSignIn = handle(startOidcSignIn, async (deps, { params, query, http }) => {
-  const provider = await findEnabledProvider(deps, params.name);
-  if (provider === null) throw notFound();
-  const returnTo = returnPath(query.return_to);
+async function begin(
+  deps: Deps,
+  kind: RedirectProvider['kind'],
+  { name, returnTo }: { name: string; returnTo: string | null },
+  http: HttpFacts,
+) {
+  const provider = await findEnabledProvider(deps, name);
+  if (provider?.kind !== kind) throw notFound();
   try {
     const { url, cookie } = await redirectTo(deps, provider, http, { purpose: 'sign_in', returnTo });
-    return { status: 302, headers: { location: url }, scopedCookie: cookie };
+    return { status: 302, headers: { location: url }, scopedCookie: cookie } as const;
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
     deps.log.error({ provider: provider.name, reason: error.message }, 'a sign-in cannot start');
-    return { status: 302, headers: { location: signInPage({ error: error.fault }, returnTo) } };
+    return { status: 302, headers: { location: signInPage({ error: error.fault }, returnTo) } } as const;
   }
-});
+}
+
+export const startSignIn = handle(startOidcSignIn, async (deps, { params, query, http }) =>
+  begin(deps, 'oidc', { ...params, returnTo: returnPath(query.return_to) }, http),
+);
+
+export const startWithSaml = handle(startSamlSignIn, async (deps, { params, query, http }) =>
+  begin(deps, 'saml', { ...params, returnTo: returnPath(query.return_to) }, http),
+);

@@ -14,6 +14,8 @@ export interface ScopedCookie {
   value: string;
   path: string;
   maxAgeSeconds: number;
+  /** Browsers also send it when the page of another site posts a form here. */
+  crossSite?: boolean;
 }
 
 /** Only an operation that declares a cookie may set one. */

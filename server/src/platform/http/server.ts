@@ -161,8 +161,10 @@ export async function openServer(options: HttpOptions): Promise<FastifyInstance>
 /** Sets or removes the session cookie (SIGNIN-1), or a cookie for one path. */
 export function sendCookie(reply: FastifyReply, sent: SessionCookie | ScopedCookie, secure: boolean): void {
   if ('path' in sent) {
-    const { name, value, path, maxAgeSeconds: maxAge } = sent;
-    reply.setCookie(name, value, { path, httpOnly: true, sameSite: 'lax', secure, maxAge });
+    const { name, value, path, maxAgeSeconds: maxAge, crossSite = false } = sent;
+    // Browsers accept `None` over https only. Without https, a cookie without the attribute is sent for two minutes.
+    const sameSite = crossSite ? (secure ? { sameSite: 'none' as const } : {}) : { sameSite: 'lax' as const };
+    reply.setCookie(name, value, { path, httpOnly: true, ...sameSite, secure, maxAge });
     return;
   }
   const base = { path: '/', httpOnly: true, sameSite: 'lax', secure } as const;
