@@ -2458,6 +2458,7 @@ create table imported_ids (
   imported_at timestamp(3) with time zone not null default now(),
   constraint imported_ids_pkey PRIMARY KEY (system, kind, old_id)
 );
+CREATE INDEX imported_ids_old ON public.imported_ids USING btree (kind, old_id);
 CREATE INDEX imported_ids_target ON public.imported_ids USING btree (kind, target);
 
 create table job_progress (

@@ -6,6 +6,7 @@ import { followLadder } from '../content/assets/previews/ladder.ts';
 import { openServedAssets, type ServedAssets } from '../content/assets/served.ts';
 import { openConversions } from '../content/downloads/conversions.ts';
 import { openWatermarks } from '../content/links/watermarks.ts';
+import { oldAddresses } from '../content/public/old-addresses.ts';
 import { publicHeads, servePublicFiles } from '../content/public/serve.ts';
 import { openUploadBytes } from '../content/uploads/bytes.ts';
 import { serveUploadOptions } from '../content/uploads/tus.ts';
@@ -255,6 +256,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   servePublicFiles(server, deps, budgets);
   await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
+    redirectOf: oldAddresses(deps, entrance.enter),
     // Pages of share links.
     isUnlisted: (path) => path.startsWith('/s/'),
     countFile,

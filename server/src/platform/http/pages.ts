@@ -51,6 +51,8 @@ export interface PageOptions {
   headOf?: HeadOf;
   /** Selects addresses that are secrets: search engines and the `Referer` header do not get them. */
   isUnlisted?: (path: string) => boolean;
+  /** Returns where an address of an earlier system leads; null for other addresses. */
+  redirectOf?: (request: FastifyRequest) => Promise<string | null>;
   /** Counts a request against the budget for files of its address; throws when it is spent (RATE-4). */
   countFile?: (request: FastifyRequest) => Promise<void>;
 }
@@ -66,7 +68,12 @@ const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
 export async function servePages(
   server: FastifyInstance,
   root: string,
-  { headOf = async () => null, isUnlisted = () => false, countFile = async () => {} }: PageOptions = {},
+  {
+    headOf = async () => null,
+    isUnlisted = () => false,
+    redirectOf = async () => null,
+    countFile = async () => {},
+  }: PageOptions = {},
 ): Promise<void> {
   const built = existsSync(join(root, 'index.html'));
   const readPage = built ? pageReader(join(root, 'index.html')) : null;
@@ -95,6 +102,9 @@ export async function servePages(
   server.setNotFoundHandler(async (request, reply) => {
     const path = request.url.split('?')[0] ?? '';
     const isPage = (request.method === 'GET' || request.method === 'HEAD') && !path.startsWith('/api/');
+    const target = isPage ? await redirectOf(request) : null;
+    // It depends on the caller.
+    if (target !== null) return reply.header('cache-control', 'no-store').redirect(target);
     if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw notFound();
     await countFile(request);
     const head = await headOf(request);

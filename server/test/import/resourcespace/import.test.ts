@@ -296,3 +296,22 @@ test('reports what was left out with its reason', () => {
   for (const { url } of report.links) expect(url).toMatch(/\/s\/[A-Za-z0-9]{32}$/);
   expect(JSON.stringify(report)).not.toMatch(/\$2y\$|\$argon2/);
 });
+
+// IMPORT-8
+test('redirects the old address of a resource to its asset, for those who may know of it', async () => {
+  const locationFor = async (cookie: string | undefined, path: string) => {
+    const headers: Record<string, string> = cookie === undefined ? {} : { cookie: `user=${cookie}` };
+    const response = await fetch(`${library.address}${path}`, { headers, redirect: 'manual' });
+    return response.headers.get('location');
+  };
+  const press = await enter("sean.o'brien", 'Dublin?1904b');
+  expect(await locationFor(boss.cookie(), '/?r=10')).toBe(`/assets/${targetOf('resource', 10)}`);
+  expect(await locationFor(press.cookie(), '/?r=1')).toBe(`/assets/${targetOf('resource', 1)}`);
+  const missing = await locationFor(boss.cookie(), '/?r=4711');
+  expect(missing).toMatch(/^\/assets\/0000/);
+  // Another account may not know of this one.
+  expect(await locationFor(press.cookie(), '/?r=12')).toBe(missing);
+  for (const path of ['/?r=0', '/?r=x', '/?r=1%27', '/?r=', '/search?r=1'])
+    expect(await locationFor(boss.cookie(), path)).toBeNull();
+  expect(await locationFor(undefined, '/?r=1')).toBeNull();
+});

@@ -8,6 +8,11 @@ import type { PageLoad } from './$types';
 export const load: PageLoad = async (event) => {
   const { service, visitorState } = await event.parent();
   const { user } = visitorState;
+  // IMPORT-8: after a sign-in, the service answers the old address of a resource.
+  if (user !== null && event.url.searchParams.has('r')) {
+    location.replace(event.url);
+    return;
+  }
   const choice = readFeedChoice(event.url.searchParams, user !== null, usualChoice(user));
   // The page shows the rail when it is there, and the feed also without it.
   void service.queries.infiniteQuery({ ...featuredQuery(service), retry: false }).catch(() => undefined);
