@@ -30,7 +30,11 @@ const commands: Readonly<Record<string, CommandHelp>> = {
     details: [
       '--user NAME         owner of the assets; the oldest administrator by default',
       '--post              make a post of each folder',
+      '--collections       make a collection of each folder',
+      '--field CODE=PATTERN take a value from the path, such as event={value}/; may be repeated',
       '--sensitivity LEVEL posts, org, public or restricted',
+      '--dry-run           print what each folder would give, and write nothing',
+      'Exit code: 0, 1 if nothing could be done, 3 if something was left out.',
     ],
   },
   'import-users': {

@@ -19,6 +19,8 @@ import { bin, startProcess } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const MANY = 16;
+/** The name and day of folders such as `2026-05-06 Regatta`. */
+const patterns = ['--field', 'event={yyyy}-{mm}-{dd} {value}/', '--field', 'event_day={yyyy}-{mm}-{dd}*/'];
 
 async function place(path: string, bytes: Uint8Array): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -99,14 +101,14 @@ function countsOf(lines: string[]): [number, number, number] {
 // Each test continues with the library of the previous one.
 describe('vitrine import DIR', () => {
   // ADMIN-9
-  test('joins a running service, imports a tree of folders, reports failures and exits with 2', async () => {
+  test('joins a running service, imports a tree of folders, reports failures and exits with 3', async () => {
     const { code, lines } = await vitrine('import', pictures);
     expect(lines[0]).toBe('8 imported, 0 already present, 1 failed');
     expect(lines).toHaveLength(2);
     expect(lines[1]).toMatch(
       new RegExp(`^  ${join(pictures, 'alps', 'broken.jpg')}: stored, not rendered: \\S+`),
     );
-    expect(code).toBe(2);
+    expect(code).toBe(3);
     expect(await originals()).toBe(8);
   });
 
@@ -217,12 +219,69 @@ describe('vitrine import DIR', () => {
     expect(await tracks()).toHaveLength(2);
   });
 
+  // ADMIN-30, ADMIN-31
+  test('says with --dry-run what each folder would give, and writes nothing', async () => {
+    await ask(sql`insert into fields (code, label, type, subject_kind) values
+      ('event', 'Event', 'text', 'asset'), ('event_day', 'Day', 'date', 'asset')`);
+    const before = await originals();
+    const shoot = join(base, 'shoot');
+    await place(join(shoot, '2026-05-06 Regatta', '2.jpg'), await jpeg(50, 40, { seed: 501 }));
+    await place(join(shoot, '2026-05-06 Regatta', '10.jpg'), await jpeg(50, 40, { seed: 502 }));
+    await place(join(shoot, '2026-05-06 Regatta', '.DS_Store'), plainText('x'));
+    await place(join(shoot, 'again.jpg'), await jpeg(320, 200, { seed: 77 }));
+    const lines = await importHere(shoot, '--dry-run', ...patterns);
+    expect(lines[0]).toMatch(
+      /^2 files would be imported, 1 already present, 2 folders, .*; nothing was written$/,
+    );
+    expect(lines.slice(1).map((line) => line.replace(/\d+\.\d KiB|\d+ bytes/, 'SIZE'))).toEqual([
+      '  .: 1 file (1 image), SIZE',
+      '  2026-05-06 Regatta: 2 files (2 image), SIZE, skipped: 1 written by the system',
+      '    event = Regatta (2 files)',
+      '    event_day = 2026-05-06 (2 files)',
+      `  skipped ${join(shoot, '2026-05-06 Regatta', '.DS_Store')}: written by the system`,
+    ]);
+    expect(await originals()).toBe(before);
+    expect(await ask(sql`select from collections`)).toEqual([]);
+  });
+
+  // ADMIN-9, ADMIN-31
+  test('fills fields from paths and makes a collection of each folder, also in a second run', async () => {
+    const shoot = join(base, 'shoot');
+    const first = await importHere(shoot, '--collections', ...patterns);
+    expect(first).toEqual(['2 imported, 1 already present, 2 collections made, 0 failed']);
+    const values = await ask(sql<{ code: string; value: string }>`select f.code,
+        coalesce(v.value_text, to_char(v.value_date at time zone 'UTC', 'YYYY-MM-DD')) as value
+      from asset_field_values v join fields f on f.id = v.field_id join assets a on a.id = v.asset_id
+      where a.file_name in ('2.jpg', '10.jpg') and f.code like 'event%' order by a.file_name, f.code`);
+    expect(values.map(({ code, value }) => `${code}: ${value}`)).toEqual([
+      'event: Regatta',
+      'event_day: 2026-05-06',
+      'event: Regatta',
+      'event_day: 2026-05-06',
+    ]);
+    await place(join(shoot, '2026-05-06 Regatta', '3.jpg'), await jpeg(50, 40, { seed: 503 }));
+    const again = await importHere(shoot, '--collections', ...patterns);
+    expect(again).toEqual(['1 imported, 3 already present, 0 failed']);
+    const placed = await ask(sql<{ name: string; files: string[] }>`select c.name,
+        array_agg(a.file_name order by p.position) as files
+      from collections c join collection_assets p on p.collection_id = c.id join assets a on a.id = p.asset_id
+      group by c.name order by c.name`);
+    expect(placed).toEqual([
+      { name: '2026-05-06 Regatta', files: ['2.jpg', '10.jpg', '3.jpg'] },
+      { name: 'shoot', files: ['fresh.jpg'] },
+    ]);
+  });
+
   test('refuses invalid arguments with one line', async () => {
     for (const [args, message] of [
       [[], /^name a directory/],
       [[join(pictures, 'first.jpg')], /first\.jpg is not a directory$/],
       [[pictures, '--sensitivity', 'team'], /^--sensitivity is posts, org, /],
       [[pictures, '--frobnicate'], /--frobnicate/],
+      [[pictures, '--field', 'event'], /^--field is CODE=PATTERN, .*, not event$/],
+      [[pictures, '--field', 'event={when}/'], /^--field event=\{when\}\/: \{when\} is none of \{value\}, /],
+      [[pictures, '--field', 'event=*/'], /it has no placeholder/],
+      [[pictures, '--field', 'nothing={value}/'], /^--field: assets have no field nothing$/],
       [[pictures, '--user', 'nobody'], /^no user nobody$/],
     ] as const)
       await expect(importHere(...args)).rejects.toThrow(message);

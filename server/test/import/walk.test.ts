@@ -1,18 +1,40 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { expect, test } from 'vitest';
-import { walk } from '../../src/operate/import/walk.ts';
+import { type FoundFile, walk } from '../../src/operate/import/walk.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
+/** Returns the files that an import takes, and why it skips the others. */
+async function walked(root: string): Promise<{ files: FoundFile[]; skipped: string[] }> {
+  const files: FoundFile[] = [];
+  const skipped: string[] = [];
+  for await (const { kind, ...entry } of walk(root)) {
+    if ('reason' in entry) skipped.push(`${relative(root, entry.path)}: ${entry.reason}`);
+    else files.push(entry);
+  }
+  return { files, skipped };
+}
+
+// ADMIN-9, ADMIN-30
 test('an import takes files in natural order, and none of the system', async () => {
   const root = await temporaryDirectory();
   const taken = ['1.jpg', '2.jpg', '3.jpg', '10.jpg', '11.jpg', '20.jpg'];
   await mkdir(join(root, '@eaDir'));
   for (const name of [...taken, 'Thumbs.db', 'desktop.ini', '.DS_Store', '._1.jpg', '@eaDir/1.jpg'])
     await writeFile(join(root, name), name);
-  const found: string[] = [];
-  for await (const { name } of walk(root)) found.push(name);
-  expect(found).toEqual(taken);
+  await symlink(join(root, '1.jpg'), join(root, 'link.jpg'));
+  await mkdir(join(root, '.git'));
+  const { files, skipped } = await walked(root);
+  expect(files.map(({ name }) => name)).toEqual(taken);
+  expect(skipped.toSorted()).toEqual([
+    '.DS_Store: written by the system',
+    '._1.jpg: written by the system',
+    '.git: hidden',
+    '@eaDir: written by the system',
+    'Thumbs.db: written by the system',
+    'desktop.ini: written by the system',
+    'link.jpg: symbolic link',
+  ]);
 });
 
 // UPLOAD-11
@@ -23,7 +45,7 @@ test('an import takes files and folders whose names are not UTF-8', async () => 
   await writeFile(Buffer.concat([folder, Buffer.from('/Gr\xf6\xdfe.txt', 'latin1')]), 'one');
   await writeFile(join(root, 'Größe.txt'), 'two');
   const found: string[] = [];
-  for await (const { folder, name, source } of walk(root))
+  for (const { folder, name, source } of (await walked(root)).files)
     found.push(`${folder}/${name}: ${await readFile(source, 'utf8')}`);
   expect(found).toEqual(['/Größe.txt: two', 'Bücher/Größe.txt: one']);
 });

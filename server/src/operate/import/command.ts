@@ -2,14 +2,10 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { DefaultSensitivity } from '@vitrine/contract/appearance';
-import type { AssetFields } from '@vitrine/contract/assets';
 import { foldName } from '@vitrine/contract/names';
-import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
-import { Compile } from 'typebox/compile';
+import { callerOf } from '../../access/caller-of.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -19,6 +15,11 @@ import { safeLogForm } from '../../platform/http/log-entries.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
+import { type ImportOptions, readArguments } from './arguments.ts';
+import { collectFolder } from './collect-folder.ts';
+import { dryRun } from './dry-run.ts';
+import { findPathFields, type PathField, valuesOfPath, writePathValues } from './path-fields.ts';
+import { type FoundSidecar, type ImportPlan, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
 import { attachFound, storeFound } from './store.ts';
@@ -33,6 +34,7 @@ interface Summary {
   stored: number;
   skipped: number;
   posts: number;
+  collections: number;
   /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
   failures: Failure[];
@@ -89,32 +91,57 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/**
- * Returns a function that finds the assets in the folder of a subtitle file that it may belong to, best match first.
- */
-function sidecarTargets(files: readonly FoundFile[], assetOf: ReadonlyMap<string, string>) {
-  const place = (folder: string, stem: string) => `${folder}/${stem}`;
-  const beside = Map.groupBy(files, ({ folder, name }) => place(folder, stemOf(name)));
-  return ({ name, folder }: FoundFile): { assetId: string; lang: string }[] =>
-    sidecarMatches(name).flatMap(({ stem, lang }) =>
-      (beside.get(place(folder, stem)) ?? [])
-        .flatMap(({ path }) => assetOf.get(path) ?? [])
-        .map((assetId) => ({ assetId, lang })),
-    );
+/** What an import does beside storing files. */
+interface Run {
+  ownerRef: number;
+  options: ImportOptions;
+  fields: readonly PathField[];
+  stopped: () => boolean;
 }
 
-/** Stores the files and waits for their previews. Posts each folder if requested. */
-async function importFiles(
-  deps: Deps,
-  ownerRef: number,
+/** Returns the name of a folder, which is that of the imported directory for files directly in it. */
+function folderName(folder: string, directory: string): string {
+  return folder === '' ? resolve(directory) : folder;
+}
+
+/** Makes posts and collections of the folders, as requested. */
+async function arrangeFolders(
+  { db }: Deps,
+  { ownerRef, options, stopped }: Run,
   files: readonly FoundFile[],
-  options: { post: boolean; fields: Pick<AssetFields, 'sensitivity'>; stopped: () => boolean },
-): Promise<Summary> {
+  assetOf: ReadonlyMap<string, string>,
+  summary: Summary,
+): Promise<void> {
+  const owner = options.collections ? await callerOf(db, ownerRef) : null;
+  for (const [folder, inFolder] of Map.groupBy(files, (file) => file.folder)) {
+    if (stopped()) return;
+    const ids = inFolder.flatMap((file) => assetOf.get(file.path) ?? []);
+    const name = folderName(folder, options.directory);
+    if (options.post) summary.posts += await postFolder(db, ownerRef, name, ids);
+    if (owner === null || ids.length === 0) continue;
+    const { isNew, leftOver } = await collectFolder(db, owner, name, ids);
+    if (isNew) summary.collections += 1;
+    if (leftOver > 0)
+      summary.failures.push({ path: name, reason: `the collection has no room for ${leftOver} files` });
+  }
+}
+
+/** Stores the files and waits for their previews. Posts and collects each folder if requested. */
+async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summary> {
   const { db } = deps;
-  const summary: Summary = { stored: 0, skipped: 0, posts: 0, subtitles: 0, failures: [], stopped: false };
+  const { ownerRef, options, fields, stopped } = run;
+  const summary: Summary = {
+    stored: 0,
+    skipped: 0,
+    posts: 0,
+    collections: 0,
+    subtitles: 0,
+    failures: [],
+    stopped: false,
+  };
   const assetOf = new Map<string, string>();
   const pathOf = new Map<string, string>();
-  const bar = progressBar(files.length);
+  const bar = progressBar(plan.files.length + plan.subtitles.length);
   let waiting = 0;
   const shown = () =>
     Math.max(0, summary.stored + summary.skipped + summary.subtitles + summary.failures.length - waiting);
@@ -124,44 +151,43 @@ async function importFiles(
       bar.show(shown());
     });
   }, 500);
-  try {
-    const targetsOf = sidecarTargets(files, assetOf);
-    const storeEach = async (file: FoundFile) => {
-      try {
-        if ((await attachFound(deps, ownerRef, file, targetsOf(file))) !== null) {
-          summary.subtitles += 1;
-          return;
-        }
-        const stored = await storeFound(deps, ownerRef, file, options.fields);
-        assetOf.set(file.path, stored.assetId);
-        if (stored.skipped) summary.skipped += 1;
-        else {
-          summary.stored += 1;
-          pathOf.set(stored.assetId, file.path);
-        }
-      } catch (error) {
-        summary.failures.push({ path: file.path, reason: reasonOf(error) });
+  const fail = (path: string, reason: string) => summary.failures.push({ path, reason });
+  const storeEach = async (file: FoundFile) => {
+    try {
+      const stored = await storeFound(deps, ownerRef, file, options.fields);
+      assetOf.set(file.path, stored.assetId);
+      if (stored.skipped) summary.skipped += 1;
+      else {
+        summary.stored += 1;
+        pathOf.set(stored.assetId, file.path);
       }
-    };
-    // Stores subtitles last, because they are attached to videos.
-    const { later = [], first = [] } = Object.groupBy(files, ({ name }) =>
-      isSubtitleName(name) ? 'later' : 'first',
-    );
-    await eachAtOnce(first, options.stopped, storeEach);
-    await eachAtOnce(later, options.stopped, storeEach);
-    if (options.post && !options.stopped()) {
-      const folders = Map.groupBy(files, (file) => file.folder);
-      for (const [folder, inFolder] of folders) {
-        const ids = inFolder.flatMap((file) => assetOf.get(file.path) ?? []);
-        summary.posts += await postFolder(
-          db,
-          ownerRef,
-          folder === '' ? resolve(inFolder[0]?.path ?? '', '..') : folder,
-          ids,
-        );
-      }
+      const unfit = await writePathValues(db, stored.assetId, valuesOfPath(fields, file));
+      if (unfit.length > 0) fail(file.path, `stored; its path does not fit ${unfit.join(', ')}`);
+    } catch (error) {
+      fail(file.path, reasonOf(error));
     }
-    while (!options.stopped() && (await countPending(db, ownerRef)) > 0) await sleep(100);
+  };
+  const attachEach = async ({ file, targets }: FoundSidecar) => {
+    const assets = targets.flatMap(({ file: target, lang }) => {
+      const assetId = assetOf.get(target.path);
+      return assetId === undefined ? [] : [{ assetId, lang }];
+    });
+    try {
+      if ((await attachFound(deps, ownerRef, file, assets)) === null) await storeEach(file);
+      else summary.subtitles += 1;
+    } catch (error) {
+      fail(file.path, reasonOf(error));
+    }
+  };
+  try {
+    await eachAtOnce(plan.files, stopped, storeEach);
+    // Stores subtitles last, because they are attached to videos.
+    await eachAtOnce(plan.subtitles, stopped, attachEach);
+    if (!stopped() && (options.post || options.collections)) {
+      const files = [...plan.files, ...plan.subtitles.map(({ file }) => file)];
+      await arrangeFolders(deps, run, files, assetOf, summary);
+    }
+    while (!stopped() && (await countPending(db, ownerRef)) > 0) await sleep(100);
     waiting = 0;
     bar.show(shown());
   } finally {
@@ -179,41 +205,21 @@ async function importFiles(
     if (path !== undefined)
       summary.failures.push({ path, reason: `stored, not rendered: ${processing_error}` });
   }
-  summary.stopped = options.stopped();
+  summary.stopped = stopped();
   return summary;
 }
 
 function printSummary(summary: Summary): void {
-  const posts = summary.posts === 0 ? '' : `, ${summary.posts} posts made`;
-  const subtitles = summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`;
+  const made = [
+    summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
+    summary.posts === 0 ? '' : `, ${summary.posts} posts made`,
+    summary.collections === 0 ? '' : `, ${summary.collections} collections made`,
+  ].join('');
   console.log(
-    `${summary.stored} imported, ${summary.skipped} already present${subtitles}${posts}, ${summary.failures.length} failed`,
+    `${summary.stored} imported, ${summary.skipped} already present${made}, ${summary.failures.length} failed`,
   );
   for (const { path, reason } of summary.failures) console.log(`  ${path}: ${reason}`);
   if (summary.stopped) console.log('stopped; run it again to go on where it was');
-}
-
-function readArguments(args: string[]) {
-  try {
-    const options = {
-      user: { type: 'string' },
-      post: { type: 'boolean', default: false },
-      sensitivity: { type: 'string' },
-    } as const;
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new ConfigError(reasonOf(error).split('\n')[0]);
-  }
-}
-
-const isSensitivity = Compile(DefaultSensitivity);
-
-/** Returns the fields of the new assets. Without `--sensitivity` the library's default applies. */
-function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitivity'> {
-  if (given === undefined) return {};
-  if (!isSensitivity.Check(given))
-    throw new ConfigError(`--sensitivity is posts, org, public or restricted, not ${given}`);
-  return { sensitivity: given };
 }
 
 /** The parts of a running service that an import works with. */
@@ -222,22 +228,39 @@ interface ImportParts {
   startWorker(deps: Deps, database: OpenDatabase): Promise<{ stop(): Promise<void> }>;
 }
 
+/** Exit status when something was left out, which the output names. */
+const LEFT_OUT = 3;
+
+/** Imports with a worker of its own, because it waits for the previews whatever jobs the service here runs. */
+async function importPlan(
+  deps: Deps,
+  database: OpenDatabase,
+  startWorker: ImportParts['startWorker'],
+  run: Run,
+  plan: ImportPlan,
+): Promise<void> {
+  const worker = await startWorker(deps, database);
+  try {
+    const summary = await importFiles(deps, run, plan);
+    printSummary(summary);
+    if (summary.failures.length > 0) process.exitCode = LEFT_OUT;
+  } finally {
+    await worker.stop();
+  }
+}
+
 /**
- * `vitrine import DIR [--user NAME] [--post] [--sensitivity WHO]`: imports a folder of any size as assets, and with
- * --post also as posts.
+ * `vitrine import DIR`: imports a folder of any size as assets, and on request its folders as posts or collections and
+ * what its paths say as values of fields (ADMIN-9, ADMIN-30, ADMIN-31).
  */
 export async function importCommand(
   config: Config,
   args: string[],
   { openDeps, startWorker }: ImportParts,
 ): Promise<void> {
-  const { values, positionals } = readArguments(args);
-  const fields = readSensitivity(values.sensitivity);
-  const [directory, more] = positionals;
-  if (directory === undefined || more !== undefined)
-    throw new ConfigError('name a directory: vitrine import DIR');
+  const options = readArguments(args);
   enterLibrary(config);
-  const root = resolve(directory);
+  const root = resolve(options.directory);
   const found = await stat(root).catch(() => null);
   if (found?.isDirectory() !== true) throw new ConfigError(`${root} is not a directory`);
 
@@ -247,27 +270,24 @@ export async function importCommand(
     stopped = true;
   });
   try {
-    const storage = await openLibraryStorage(config);
-    const deps = await openDeps(
-      database.db,
-      storage,
-      config,
-      pino({ level: 'error', ...safeLogForm(secretsOf(config)) }),
-    );
-    const ownerRef = await findOwner(database.db, values.user);
-    // The import waits for its previews, so it renders them whatever jobs the service here runs.
-    const worker = await startWorker(deps, database);
+    const ownerRef = await findOwner(database.db, options.user);
+    const fields = await findPathFields(database.db, options.patterns);
+    const plan = await planImport(walk(root));
+    if (options.dryRun) {
+      for (const line of await dryRun(database.db, ownerRef, plan, fields)) console.log(line);
+      return;
+    }
+    const log = pino({ level: 'error', ...safeLogForm(secretsOf(config)) });
+    const deps = await openDeps(database.db, await openLibraryStorage(config), config, log);
     try {
-      const files = await Array.fromAsync(walk(root));
-      const summary = await importFiles(deps, ownerRef, files, {
-        post: values.post,
-        fields,
-        stopped: () => stopped,
-      });
-      printSummary(summary);
-      if (summary.failures.length > 0) process.exitCode = 2;
+      await importPlan(
+        deps,
+        database,
+        startWorker,
+        { ownerRef, options, fields, stopped: () => stopped },
+        plan,
+      );
     } finally {
-      await worker.stop();
       await Promise.all([deps.decoders.close(), deps.metadata.close()]);
     }
   } finally {

@@ -20,7 +20,7 @@ export interface Stored {
 }
 
 /** Returns the owner's asset of these bytes, which may be those of an earlier version. */
-async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
+export async function findOwn(db: Database, ownerRef: number, hash: string): Promise<string | null> {
   const { rows } = await sql<{ id: string }>`
     select a.id from assets a where a.owner_user_ref = ${ownerRef} and ${liveAsset}
       and (a.file_hash = ${hash} or a.id in (select v.asset_id from asset_versions v where v.file_hash = ${hash}))

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodingOf } from '../../media/text-encoding.ts';
@@ -14,6 +15,18 @@ export interface FoundFile {
   folder: string;
 }
 
+/** Why a name in a folder is not imported. */
+type SkipReason = 'hidden' | 'written by the system' | 'symbolic link' | 'not a file';
+
+/** A file or folder that is not imported. */
+export interface SkippedEntry {
+  path: string;
+  folder: string;
+  reason: SkipReason;
+}
+
+export type Walked = ({ kind: 'file' } & FoundFile) | ({ kind: 'skipped' } & SkippedEntry);
+
 /** Files and folders that operating systems and storage devices add to folders. */
 const systemNames =
   /^(?:@eaDir|#recycle|Thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|__MACOSX|\$RECYCLE\.BIN|System Volume Information)$/i;
@@ -24,51 +37,53 @@ const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 interface Entry {
   source: string | Buffer;
   name: string;
+  found: Dirent<Buffer>;
 }
 
 /**
  * Returns the decoded names of a directory with their paths. Names that are not UTF-8 are in one encoding, that of the
  * system that wrote them, and are only found by their bytes.
  */
-function entriesOf(directory: string | Buffer, names: readonly Buffer[]): Entry[] {
-  const foreign = names.filter((name) => !isUtf8(name));
+function entriesOf(directory: string | Buffer, entries: readonly Dirent<Buffer>[]): Entry[] {
+  const foreign = entries.map(({ name }) => name).filter((name) => !isUtf8(name));
   const encoding = encodingOf(Buffer.concat(foreign.flatMap((name) => [name, Buffer.from('\n')])));
   const decoder = new TextDecoder(encoding);
-  return names.map((bytes) => {
+  return entries.map((found) => {
+    const bytes = found.name;
     const isPlain = typeof directory === 'string' && isUtf8(bytes);
     const name = isUtf8(bytes) ? bytes.toString() : decoder.decode(bytes);
     const source = isPlain
       ? join(directory, name)
       : Buffer.concat([Buffer.from(directory), Buffer.from('/'), bytes]);
-    return { source, name };
+    return { source, name, found };
   });
 }
 
 const byName = (a: Entry, b: Entry) => inOrder(a.name, b.name);
 
-/**
- * Yields every file below a directory, folder by folder. Skips hidden names, files of
- * the system, and symbolic links, which may lead outside.
- */
-export function walk(root: string): AsyncIterable<FoundFile> {
+/** Returns why an entry is skipped, or null. Symbolic links may lead outside (ADMIN-9). */
+function skipReason({ name, found }: Entry): SkipReason | null {
+  if (systemNames.test(name) || name.startsWith('._') || name === '.DS_Store') return 'written by the system';
+  if (name.startsWith('.')) return 'hidden';
+  if (found.isSymbolicLink()) return 'symbolic link';
+  return found.isFile() || found.isDirectory() ? null : 'not a file';
+}
+
+/** Yields every file below a directory in natural order, folder by folder, and what is skipped with the reason. */
+export function walk(root: string): AsyncIterable<Walked> {
   return walkFolder(root, root, '');
 }
 
-async function* walkFolder(
-  root: string,
-  directory: string | Buffer,
-  folder: string,
-): AsyncIterable<FoundFile> {
+async function* walkFolder(root: string, directory: string | Buffer, folder: string): AsyncIterable<Walked> {
   const found = await readdir(directory, { withFileTypes: true, encoding: 'buffer' });
-  const namesOf = (isWanted: (entry: (typeof found)[number]) => boolean) =>
-    entriesOf(
-      directory,
-      found.filter(isWanted).map((entry) => entry.name),
-    )
-      .filter(({ name }) => !name.startsWith('.') && !systemNames.test(name))
-      .sort(byName);
-  for (const { source, name } of namesOf((entry) => entry.isFile()))
-    yield { path: join(root, folder, name), source, name, folder };
-  for (const { source, name } of namesOf((entry) => entry.isDirectory()))
+  const entries = entriesOf(directory, found).sort(byName);
+  const taken = entries.filter((entry) => skipReason(entry) === null);
+  for (const entry of entries) {
+    const reason = skipReason(entry);
+    if (reason !== null) yield { kind: 'skipped', path: join(root, folder, entry.name), folder, reason };
+  }
+  for (const { source, name } of taken.filter((entry) => entry.found.isFile()))
+    yield { kind: 'file', path: join(root, folder, name), source, name, folder };
+  for (const { source, name } of taken.filter((entry) => entry.found.isDirectory()))
     yield* walkFolder(root, source, join(folder, name));
 }

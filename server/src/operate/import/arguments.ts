@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import { DefaultSensitivity } from '@vitrine/contract/appearance';
+import type { AssetFields } from '@vitrine/contract/assets';
+import { Compile } from 'typebox/compile';
+import { ConfigError } from '../../core/config.ts';
+import { compilePattern, type PathPattern } from './path-patterns.ts';
+
+/** A field that the paths of files fill. */
+export interface FieldPattern {
+  code: string;
+  read: PathPattern;
+}
+
+export interface ImportOptions {
+  directory: string;
+  user: string | undefined;
+  post: boolean;
+  collections: boolean;
+  dryRun: boolean;
+  fields: Pick<AssetFields, 'sensitivity'>;
+  patterns: FieldPattern[];
+}
+
+function parse(args: string[]) {
+  try {
+    const options = {
+      user: { type: 'string' },
+      post: { type: 'boolean', default: false },
+      collections: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
+      sensitivity: { type: 'string' },
+      field: { type: 'string', multiple: true },
+    } as const;
+    return parseArgs({ args, allowPositionals: true, options });
+  } catch (error) {
+    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
+  }
+}
+
+const isSensitivity = Compile(DefaultSensitivity);
+
+/** Returns the fields of the new assets. Without `--sensitivity` the library's default applies. */
+function readSensitivity(given: string | undefined): Pick<AssetFields, 'sensitivity'> {
+  if (given === undefined) return {};
+  if (!isSensitivity.Check(given))
+    throw new ConfigError(`--sensitivity is posts, org, public or restricted, not ${given}`);
+  return { sensitivity: given };
+}
+
+function readPattern(given: string): FieldPattern {
+  const [, code, pattern] = /^([^=]+)=(.+)$/.exec(given) ?? [];
+  if (code === undefined || pattern === undefined)
+    throw new ConfigError(`--field is CODE=PATTERN, such as event={value}/, not ${given}`);
+  const read = compilePattern(pattern);
+  if ('fault' in read) throw new ConfigError(`--field ${given}: ${read.fault}`);
+  return { code, read };
+}
+
+/** Reads the arguments of `vitrine import`. Throws a ConfigError that names the one that is not valid. */
+export function readArguments(args: string[]): ImportOptions {
+  const { values, positionals } = parse(args);
+  const fields = readSensitivity(values.sensitivity);
+  const patterns = (values.field ?? []).map(readPattern);
+  const twice = patterns.find(({ code }, at) => patterns.findIndex((other) => other.code === code) < at);
+  if (twice !== undefined) throw new ConfigError(`--field names ${twice.code} twice`);
+  const [directory, more] = positionals;
+  if (directory === undefined || more !== undefined)
+    throw new ConfigError('name a directory: vitrine import DIR');
+  const { user, post, collections, 'dry-run': dryRun } = values;
+  return { directory, user, post, collections, dryRun, fields, patterns };
+}

@@ -1,0 +1,90 @@
+import { stat } from 'node:fs/promises';
+import { sql } from 'kysely';
+import pLimit from 'p-limit';
+import { liveAsset } from '../../access/assets.ts';
+import { hashOf } from '../../content/assets/repair.ts';
+import { type MediaKind, sniff } from '../../media/sniff.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { type PathField, valuesOfPath } from './path-fields.ts';
+import type { ImportPlan } from './plan.ts';
+import { findOwn } from './store.ts';
+import { counted, countValue, emptySummary, type FolderSummary, folderLines, sizeText } from './summary.ts';
+import type { FoundFile } from './walk.ts';
+
+/** Files that are opened concurrently. */
+const AT_ONCE = 8;
+
+interface Measured {
+  file: FoundFile;
+  bytes: number;
+  kind: MediaKind;
+  isPresent: boolean;
+}
+
+/** Returns the sizes of the owner's files: only a file of one of these sizes can be present already. */
+async function ownSizes(db: Database, ownerRef: number): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ size: number }>`select distinct f.size_bytes as size from assets a
+    join files f on f.hash = a.file_hash where a.owner_user_ref = ${ownerRef} and ${liveAsset}`.execute(db);
+  return new Set(rows.map(({ size }) => size));
+}
+
+async function measure(
+  db: Database,
+  ownerRef: number,
+  sizes: ReadonlySet<number>,
+  file: FoundFile,
+): Promise<Measured> {
+  const { size: bytes } = await stat(file.source);
+  const isPresent = sizes.has(bytes) && (await findOwn(db, ownerRef, await hashOf(file.source))) !== null;
+  // Decoders cannot open a path that is not UTF-8; its kind is found when it is imported.
+  const { kind } = typeof file.source === 'string' ? await sniff(file.source) : { kind: 'other' as const };
+  return { file, bytes, kind, isPresent };
+}
+
+/** Summarises each folder, in the order in which an import reads them. */
+function summarise(
+  { files, subtitles, skipped }: ImportPlan,
+  measured: readonly Measured[],
+  fields: readonly PathField[],
+): Map<string, FolderSummary> {
+  const folders = new Map<string, FolderSummary>();
+  const of = (folder: string) => {
+    const summary = folders.get(folder) ?? emptySummary();
+    folders.set(folder, summary);
+    return summary;
+  };
+  for (const { folder } of files) of(folder);
+  for (const { file, bytes, kind } of measured) {
+    const summary = of(file.folder);
+    summary.files += 1;
+    summary.bytes += bytes;
+    summary.kinds.set(kind, (summary.kinds.get(kind) ?? 0) + 1);
+    for (const { code, text } of valuesOfPath(fields, file)) countValue(summary, code, text);
+  }
+  for (const { file } of subtitles) of(file.folder).sidecars += 1;
+  for (const entry of skipped) of(entry.folder).skipped.push(entry);
+  return folders;
+}
+
+/** ADMIN-30: returns what an import would do, folder by folder. Writes nothing. */
+export async function dryRun(
+  db: Database,
+  ownerRef: number,
+  plan: ImportPlan,
+  fields: readonly PathField[],
+): Promise<string[]> {
+  const sizes = await ownSizes(db, ownerRef);
+  const limit = pLimit(AT_ONCE);
+  const measured = await Promise.all(
+    plan.files.map((file) => limit(() => measure(db, ownerRef, sizes, file))),
+  );
+  const present = measured.filter(({ isPresent }) => isPresent).length;
+  const bytes = measured.reduce((sum, one) => sum + one.bytes, 0);
+  const folders = summarise(plan, measured, fields);
+  return [
+    `${counted(plan.files.length - present, 'file')} would be imported, ${present} already present, ` +
+      `${counted(folders.size, 'folder')}, ${sizeText(bytes)}; nothing was written`,
+    ...[...folders].flatMap(([folder, summary]) => folderLines(folder, summary)),
+    ...plan.skipped.map(({ path, reason }) => `  skipped ${path}: ${reason}`),
+  ];
+}

@@ -1,0 +1,64 @@
+import type { MediaKind } from '../../media/sniff.ts';
+import type { SkippedEntry } from './walk.ts';
+
+/** What an import finds in one folder. */
+export interface FolderSummary {
+  files: number;
+  bytes: number;
+  kinds: Map<MediaKind, number>;
+  sidecars: number;
+  skipped: SkippedEntry[];
+  /** How many files give each field a value, and some of the values. */
+  fields: Map<string, { files: number; values: Set<string> }>;
+}
+
+/** Values of a field that a summary names. */
+const SHOWN_VALUES = 3;
+
+export function emptySummary(): FolderSummary {
+  return { files: 0, bytes: 0, kinds: new Map(), sidecars: 0, skipped: [], fields: new Map() };
+}
+
+/** Counts a value that the path of a file gives. */
+export function countValue({ fields }: FolderSummary, code: string, text: string): void {
+  const counted = fields.get(code) ?? { files: 0, values: new Set<string>() };
+  counted.files += 1;
+  counted.values.add(text);
+  fields.set(code, counted);
+}
+
+const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** Formats a size for people: `1.5 MiB`. */
+export function sizeText(bytes: number): string {
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
+  const size = bytes / 1024 ** power;
+  return `${power === 0 ? size : size.toFixed(1)} ${units[power]}`;
+}
+
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Counts skipped names by their reason. */
+function skippedText(skipped: readonly SkippedEntry[]): string {
+  const reasons = Map.groupBy(skipped, ({ reason }) => reason);
+  return [...reasons].map(([reason, entries]) => `${entries.length} ${reason}`).join(', ');
+}
+
+/** Returns the lines of a folder in the summary: what is in it, and what its paths say. */
+export function folderLines(folder: string, summary: FolderSummary): string[] {
+  const kinds = [...summary.kinds].map(([kind, count]) => `${count} ${kind}`).join(', ');
+  const parts = [
+    `${counted(summary.files, 'file')}${kinds === '' ? '' : ` (${kinds})`}`,
+    sizeText(summary.bytes),
+    ...(summary.sidecars === 0 ? [] : [counted(summary.sidecars, 'sidecar')]),
+    ...(summary.skipped.length === 0 ? [] : [`skipped: ${skippedText(summary.skipped)}`]),
+  ];
+  const byCode = [...summary.fields].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const fields = byCode.map(([code, { files, values }]) => {
+    const shown = [...values].slice(0, SHOWN_VALUES).join(', ');
+    return `    ${code} = ${shown}${values.size > SHOWN_VALUES ? ', …' : ''} (${counted(files, 'file')})`;
+  });
+  return [`  ${folder === '' ? '.' : folder}: ${parts.join(', ')}`, ...fields];
+}
