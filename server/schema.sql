@@ -1438,6 +1438,20 @@ create table asset_shares (
 CREATE INDEX asset_shares_expiry ON public.asset_shares USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX asset_shares_user ON public.asset_shares USING btree (user_ref, asset_id);
 
+create table asset_sidecars (
+  asset_id uuid not null,
+  kind text not null,
+  file_name text not null,
+  file_hash text not null,
+  sources jsonb not null,
+  former jsonb not null default '{}'::jsonb,
+  raw jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint asset_sidecars_pkey PRIMARY KEY (asset_id, kind),
+  constraint asset_sidecars_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_sidecars_kind_check CHECK ((kind = ANY (ARRAY['takeout'::text, 'stem'::text, 'named'::text])))
+);
+
 create table asset_tags (
   asset_id uuid not null,
   value text not null,
@@ -1538,6 +1552,7 @@ CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id D
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_size ON public.assets USING btree (owner_user_ref, size_bytes, id) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_of_owner_by_stem ON public.assets USING btree (owner_user_ref, lower((NORMALIZE(regexp_replace(file_name, '\.[^.]*$'::text, ''::text), NFC) COLLATE "C"))) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_taken ON public.assets USING btree (owner_user_ref, COALESCE(taken_at, created_at), id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_title ON public.assets USING btree (owner_user_ref, "left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);

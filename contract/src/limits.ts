@@ -18,6 +18,8 @@ export const extractionSources = [
   'credit',
   'keywords',
   'rating',
+  'label',
+  'people',
   'capture_datetime',
   'camera_make',
   'camera_model',

@@ -1,4 +1,4 @@
-/** Matches subtitle files to the videos beside them. The web app, the import and the server use the same rule. */
+/** Matches sidecars to the files beside them. The web app, the import and the server use the same rules. */
 
 const subtitleName = /^(.+)\.(?:srt|vtt|ass|ssa|sbv|sup|sub|idx)$/i;
 
@@ -62,4 +62,54 @@ export function sidecarMatches(fileName: string): SidecarMatch[] {
   const withExtension = matches.filter((match) => videoExtension.test(match.stem));
   const without = withExtension.map((match) => ({ ...match, stem: match.stem.replace(videoExtension, '') }));
   return [...matches, ...without];
+}
+
+/** The maximum size of a file with metadata of another one. */
+export const mostSidecarBytes = 16 * 1024 * 1024;
+
+/** Returns whether a file name is that of an XMP sidecar, such as `a.jpg.xmp` or `a.xmp`. */
+export function isMetadataName(fileName: string): boolean {
+  return /.\.xmp$/i.test(fileName);
+}
+
+/**
+ * Returns a file name in the form in which sidecars are matched: composed (NFC), with the ASCII letters in lower case. An
+ * index has the same form.
+ */
+export function foldedFileName(fileName: string): string {
+  return fileName.normalize('NFC').replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** Returns a folded file name without its extension. */
+export function foldedStem(fileName: string): string {
+  return foldedFileName(fileName).replace(/\.[^.]*$/, '');
+}
+
+/** The raw files of cameras, to which `a.xmp` belongs if there are several files with the name `a`. */
+const cameraRaw =
+  /\.(?:3fr|arw|cr2|cr3|crw|dcr|dng|erf|fff|iiq|kdc|mef|mos|mrw|nef|nrw|orf|pef|raf|raw|rw2|rwl|sr2|srf|srw|x3f)$/;
+
+/** How a sidecar names its file: with the extension (`a.jpg.xmp`), or without it (`a.xmp`). */
+export type SidecarKind = 'named' | 'stem';
+
+export interface MetadataMatch<T> {
+  file: T;
+  kind: SidecarKind;
+}
+
+/**
+ * Returns the file to which an XMP sidecar belongs, of files in the order of preference; null if there is none. `a.xmp`
+ * belongs to the raw file of a camera before its JPEG, into which programs write themselves (SIDECAR-2).
+ */
+export function metadataMatch<T extends { readonly name: string }>(
+  sidecarName: string,
+  files: readonly T[],
+): MetadataMatch<T> | null {
+  const base = foldedStem(sidecarName);
+  const others = files.filter(({ name }) => !isMetadataName(name));
+  const named = others.find(({ name }) => foldedFileName(name) === base);
+  if (named !== undefined) return { file: named, kind: 'named' };
+  const sharing = others.filter(({ name }) => foldedStem(name) === base);
+  const file = sharing.find(({ name }) => cameraRaw.test(foldedFileName(name))) ?? sharing[0];
+  return file === undefined ? null : { file, kind: 'stem' };
 }

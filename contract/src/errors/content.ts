@@ -224,6 +224,17 @@ export const contentErrors = {
     text: 'state_id is a state of the domain {domain}',
     property: 'state_id',
   },
+  'sidecar-has-doctype': {
+    status: 400,
+    text: 'a sidecar has no document type and no entities',
+    property: 'file',
+  },
+  'sidecar-too-large': { status: 413, text: 'a sidecar has at most {max} bytes', property: 'file' },
+  'sidecar-unreadable': {
+    status: 400,
+    text: 'the sidecar cannot be read as XMP: {reason}',
+    property: 'file',
+  },
   'stored-file-damaged': {
     status: 409,
     text: 'the stored file is damaged; upload the file itself to repair it',

@@ -13,6 +13,7 @@ import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { clip } from '../media/clips.ts';
 import { base as reachable } from '../platform/clusters.ts';
+import { titled, withEntity } from '../sidecars/programs.ts';
 import { rootSettings, signInAt } from '../support/first-admin.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, startProcess } from '../support/process.ts';
@@ -270,6 +271,51 @@ describe('vitrine import DIR', () => {
       { name: '2026-05-06 Regatta', files: ['2.jpg', '10.jpg', '3.jpg'] },
       { name: 'shoot', files: ['fresh.jpg'] },
     ]);
+  });
+
+  // SIDECAR-5, SIDECAR-8
+  test('reads sidecars beside files, never as files of their own, and reports those without a file', async () => {
+    const album = join(base, 'album');
+    await place(join(album, 'one.jpg'), await jpeg(50, 40, { seed: 601 }));
+    await place(join(album, 'one.jpg.xmp'), plainText(titled('By hand')));
+    await place(join(album, 'two.jpg'), await jpeg(50, 40, { seed: 602 }));
+    await place(join(album, 'two.xmp'), plainText(withEntity));
+    const takeout = { title: 'two.jpg', favorited: true, photoTakenTime: { timestamp: '1714972089' } };
+    await place(join(album, 'two.jpg.supplemental-metada.json'), plainText(JSON.stringify(takeout)));
+    await place(join(album, 'notes.json'), plainText('{"a":1}'));
+    await place(join(album, 'gone.xmp'), plainText(titled('Gone')));
+    await ask(sql`update fields set extraction_source = 'title' where code = 'title'`);
+    const dry = await importHere(album, '--dry-run');
+    expect(dry[1]).toMatch(/^ {2}\.: 3 files \(.*\), .*, 3 sidecars, skipped: 1 sidecar without its file$/);
+    const lines = await importHere(album);
+    expect(lines).toEqual([
+      '3 imported, 0 already present, 2 sidecars read, 2 failed',
+      `  ${join(album, 'gone.xmp')}: a sidecar without the file that it describes`,
+      `  ${join(album, 'two.xmp')}: a sidecar has no document type and no entities`,
+    ]);
+    expect(process.exitCode).toBe(3);
+    process.exitCode = undefined;
+    const kept = await ask(sql<{
+      name: string;
+      kinds: string[];
+      tags: string[] | null;
+    }>`select a.file_name as name,
+        array_agg(distinct s.kind) as kinds, array_agg(distinct t.value) filter (where t.value is not null) as tags
+      from asset_sidecars s join assets a on a.id = s.asset_id left join asset_tags t on t.asset_id = a.id
+      group by a.file_name order by 1`);
+    expect(kept).toEqual([
+      { name: 'one.jpg', kinds: ['named'], tags: null },
+      { name: 'two.jpg', kinds: ['takeout'], tags: ['favourite'] },
+    ]);
+    await expect
+      .poll(
+        async () =>
+          (await ask(sql<{ title: string }>`select title from assets where file_name = 'one.jpg'`))[0]?.title,
+      )
+      .toBe('By hand');
+    const again = await importHere(album);
+    expect(again[0]).toBe('0 imported, 3 already present, 2 sidecars read, 2 failed');
+    process.exitCode = undefined;
   });
 
   test('refuses invalid arguments with one line', async () => {

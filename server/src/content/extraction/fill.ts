@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import type { ExtractedValues, Origin } from '../../media/metadata/source.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
+import { combined, type KeptSidecar } from '../sidecars/combine.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
 import { type WriteMode, writeSystemValue } from './write-value.ts';
@@ -26,7 +27,9 @@ const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
   file: 'import',
 };
 
-type AssetRow = Columns<'assets', 'id' | 'asset_type'>;
+interface AssetRow extends Columns<'assets', 'id' | 'asset_type'> {
+  sidecars: KeptSidecar[];
+}
 
 /** Returns the next assets of these bytes, including those in the trash, which may be restored. */
 async function nextAssets(
@@ -36,7 +39,11 @@ async function nextAssets(
   after: string | null,
 ): Promise<AssetRow[]> {
   const { rows } = await sql<AssetRow>`
-    select a.id, a.asset_type from assets a where a.file_hash = ${hash}
+    select a.id, a.asset_type, coalesce((
+        select jsonb_agg(jsonb_build_object('kind', s.kind, 'sources', s.sources, 'former', s.former)
+          order by array_position(array['takeout', 'stem', 'named'], s.kind))
+        from asset_sidecars s where s.asset_id = a.id), '[]') as sidecars
+    from assets a where a.file_hash = ${hash}
       and ${asset === null ? sql`true` : sql`a.id = ${asset}`}
       and ${after === null ? sql`true` : sql`a.id > ${after}`}
     order by a.id limit ${BATCH}`.execute(db);
@@ -48,13 +55,24 @@ async function fillAsset(
   db: Database,
   asset: AssetRow,
   wiring: readonly FilledField[],
-  sources: ExtractedValues,
+  embedded: ExtractedValues,
 ): Promise<number> {
+  const { sidecars } = asset;
+  const sources = combined(embedded, sidecars);
+  const others = [embedded, ...sidecars.flatMap((sidecar) => [sidecar.sources, sidecar.former])];
   const writes = wiring.flatMap(({ id: fieldId, type, mode, source, applies_to }) => {
     const read = sources[source];
     if (read === undefined || !fits({ applies_to }, asset.asset_type)) return [];
     const found = offerFor(type, read.value);
-    return found === undefined ? [] : [{ fieldId, mode, found, setBy: setByOf[read.from] }];
+    if (found === undefined) return [];
+    const former =
+      sidecars.length === 0
+        ? []
+        : others.flatMap((other) => {
+            const value = other[source]?.value;
+            return value === undefined ? [] : [value];
+          });
+    return [{ fieldId, mode, found, setBy: setByOf[read.from], former }];
   });
   if (writes.length === 0) return 0;
   return db.transaction().execute(async (tx) => {
@@ -82,7 +100,6 @@ export async function fillAssets(
   sources: ExtractedValues,
 ): Promise<Filled> {
   const filled: Filled = { assets: 0, values: 0 };
-  if (wiring.every(({ source }) => sources[source] === undefined)) return filled;
   let after: string | null = null;
   do {
     const rows: AssetRow[] = await nextAssets(db, hash, asset, after);

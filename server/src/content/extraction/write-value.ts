@@ -32,6 +32,8 @@ export interface SystemWrite {
   found: RawValue;
   mode: WriteMode;
   setBy: Exclude<SetBy, 'manual' | 'api'>;
+  /** What files of the asset contained before, which `renew` replaces, too. */
+  former?: readonly RawValue[];
 }
 
 /** `kept`: the existing value takes precedence or is equal. `unfit`: the field cannot have this value. */
@@ -44,7 +46,7 @@ export type Outcome = 'written' | 'kept' | 'unfit';
  */
 export async function writeSystemValue(
   tx: Tx,
-  { assetId, fieldId, found, mode, setBy }: SystemWrite,
+  { assetId, fieldId, found, mode, setBy, former = [] }: SystemWrite,
 ): Promise<Outcome> {
   const subject: Subject = { kind: 'asset', id: assetId };
   const { rows: assets } = await sql`select from assets a
@@ -54,16 +56,31 @@ export async function writeSystemValue(
   if (field === null) return 'unfit';
   const value = await typedValueOf(tx, field, found);
   if (value === null || faultOf(field, value) !== null) return 'unfit';
-  if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value);
+  if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value, former);
   const { stored, clearedBy } = await readCurrentValue(tx, subject, field.id);
   const isKept = stored === null ? clearedBy !== null && isByPeople(clearedBy) : isByPeople(stored.setBy);
   if (isKept) return 'kept';
-  const after = merged(field, stored, value, { mode, setBy });
+  const isRenewed = mode === 'renew' && stored !== null && (await isAmong(tx, field, stored.value, former));
+  const after = isRenewed ? value : merged(field, stored, value, { mode, setBy });
   if (after === null || (stored !== null && stored.setBy !== 'default' && isSame(stored.value, after)))
     return 'kept';
   if (faultOf(field, after) !== null) return 'unfit';
   await storeValue(tx, { subject, fieldId, before: stored, after, setBy, userRef: null });
   return 'written';
+}
+
+/** Returns whether a stored value is one of those that files contained before. */
+async function isAmong(
+  tx: Tx,
+  field: Definition,
+  stored: TypedValue,
+  former: readonly RawValue[],
+): Promise<boolean> {
+  for (const found of former) {
+    const value = await typedValueOf(tx, field, found);
+    if (value !== null && isSame(value, stored)) return true;
+  }
+  return false;
 }
 
 /** Locks the active definition, exclusively when the write adds terms. */
@@ -179,20 +196,30 @@ function merged(
  * EXTRACT-7: fills a mirrored column that nobody has written: an empty description, or a title that equals the file
  * name's.
  */
-async function fillColumn(tx: Tx, subject: Subject, field: Definition, value: TypedValue): Promise<Outcome> {
+async function fillColumn(
+  tx: Tx,
+  subject: Subject,
+  field: Definition,
+  value: TypedValue,
+  former: readonly RawValue[],
+): Promise<Outcome> {
   const row = await tx
     .selectFrom('assets')
     .select(['title', 'description', 'file_name'])
     .where('id', '=', subject.id)
     .executeTakeFirstOrThrow();
-  const isUnwritten =
-    field.mirrors_column === 'title'
-      ? row.title === '' || row.title === titleFrom(row.file_name)
-      : row.description === '';
-  if (!isUnwritten) return 'kept';
-  const most = field.mirrors_column === 'title' ? 500 : 20_000;
-  const text = value.kind === 'text' ? shortened(value.text, most) : '';
-  if (text === '' || text === row[field.mirrors_column === 'title' ? 'title' : 'description']) return 'kept';
+  const column = field.mirrors_column === 'title' ? 'title' : 'description';
+  const current = row[column];
+  const most = column === 'title' ? 500 : 20_000;
+  const textOf = (typed: TypedValue | null) => (typed?.kind === 'text' ? shortened(typed.text, most) : '');
+  const isDefault = current === '' || (column === 'title' && current === titleFrom(row.file_name));
+  if (!isDefault) {
+    const texts: string[] = [];
+    for (const found of former) texts.push(textOf(await typedValueOf(tx, field, found)));
+    if (!texts.includes(current)) return 'kept';
+  }
+  const text = textOf(value);
+  if (text === '' || text === current) return 'kept';
   await setColumn(tx, subject, field, { kind: 'text', text });
   return 'written';
 }

@@ -1,5 +1,6 @@
 import { AssetFields, createAsset, type ShownAsset } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
+import { ownAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type FormPart, handleForm } from '../../core/handle.ts';
@@ -16,6 +17,9 @@ import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
+import { findDescribed } from '../sidecars/match.ts';
+import { readSidecar } from '../sidecars/read.ts';
+import { attachMetadata } from '../sidecars/store.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
 import { forgetBytes, takeUpload, useUpload } from './use.ts';
 
@@ -95,16 +99,47 @@ async function readUploadForm(
   }
 }
 
+interface Created {
+  id: string;
+  /** False when the bytes belong to an asset that was there. */
+  isNew: boolean;
+}
+
+/** Gives the metadata in a sidecar to the caller's asset that it describes; null when there is none (SIDECAR-1). */
+async function describeAsset(
+  deps: Deps,
+  caller: SignedIn,
+  { received, fileName }: UploadForm,
+  onCreated: (tx: Tx, assetId: string) => Promise<void>,
+): Promise<Created | null> {
+  const match = await findDescribed(deps.db, caller.ref, fileName);
+  if (match === null) return null;
+  const { path, hash } = received;
+  const sidecar = await readSidecar(deps, { path, name: fileName, hash, kind: match.kind });
+  return deps.db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ hash: string }>`select a.file_hash as hash from assets a
+      where a.id = ${match.file.id} and ${ownAssets(caller.ref)} for no key update`.execute(tx);
+    const [asset] = rows;
+    if (asset === undefined) return null;
+    await attachMetadata(tx, { id: match.file.id, hash: asset.hash, ownerRef: caller.ref }, [sidecar]);
+    await onCreated(tx, match.file.id);
+    return { id: match.file.id, isNew: false };
+  });
+}
+
 /**
  * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
- * Subtitles that match a video of the caller also become a track of that video.
+ * Subtitles that match a video of the caller also become a track of that video. A sidecar with metadata of a file of the
+ * caller belongs to the asset of that file, which is returned.
  */
 async function createFromBytes(
   deps: Deps,
   caller: SignedIn,
   form: UploadForm,
   onCreated: (tx: Tx, assetId: string) => Promise<void> = async () => {},
-): Promise<string> {
+): Promise<Created> {
+  const described = await describeAsset(deps, caller, form, onCreated);
+  if (described !== null) return described;
   const { db, storage, ladder } = deps;
   const { received, fileName, fields } = form;
   const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
@@ -129,7 +164,7 @@ async function createFromBytes(
   };
   try {
     await stageFile(storage, received);
-    return await db.transaction().execute(make);
+    return { id: await db.transaction().execute(make), isNew: true };
   } finally {
     if (sidecar !== null) await discard(sidecar.prepared.path);
   }
@@ -141,16 +176,16 @@ async function createFromUpload(
   caller: SignedIn,
   uploadId: string,
   fields: AssetFields,
-): Promise<{ id: string; isNew: boolean }> {
+): Promise<Created> {
   const taking = await takeUpload(deps, caller, uploadId);
   if (taking.kind === 'used') return { id: taking.assetId, isNew: false };
   const { received, fileName } = taking.upload;
   try {
-    const id = await createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
+    const created = await createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
       useUpload(tx, caller, uploadId, assetId),
     );
     await forgetBytes(deps, uploadId);
-    return { id, isNew: true };
+    return created;
   } finally {
     await discard(received.path);
   }
@@ -208,8 +243,8 @@ export const create = handleForm(
   },
   async (deps, { caller, body, form }) => {
     if (form !== null) {
-      const id = await createFromBytes(deps, caller, form);
-      return { status: 201, body: await showOwn(deps, caller, id) };
+      const { id, isNew } = await createFromBytes(deps, caller, form);
+      return { status: isNew ? 201 : 200, body: await showOwn(deps, caller, id) };
     }
     const { file_hash, upload_id, ...fields } = body;
     if (file_hash !== undefined && upload_id === undefined) {

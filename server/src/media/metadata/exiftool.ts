@@ -33,6 +33,9 @@ const readArgs = [
   '-G0:1',
   '-api',
   'StructFormat=JSONQ',
+  // Structures in addition to their tags: only they tell which type belongs to which name.
+  '-api',
+  'Struct=2',
   // Limits the length of one value, so that it cannot fill the memory of this process.
   '-api',
   'Filter=tr/\\0//d; $_ = substr($_, 0, 40000) if length($_) > 40000',

@@ -1,3 +1,4 @@
+import { PERSON_NAMES } from './people.ts';
 import type { ExtractedValue, ExtractedValues, Source } from './source.ts';
 import { originOf, type Tags } from './tags.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from './values.ts';
 
 /** Increase this when the mapping changes, so that a backfill reads stored files again. */
-export const MAPPING_VERSION = 4;
+export const MAPPING_VERSION = 5;
 
 type Value = ExtractedValue['value'];
 
@@ -72,6 +73,43 @@ function readKeywords(tags: Tags): ExtractedValue | undefined {
   );
   const value = list(words);
   return value === undefined ? undefined : { value, from: originOf(first[0]) };
+}
+
+/** The colour labels of digiKam and darktable, which write their numbers. */
+const labelsOfDigiKam = ['Red', 'Orange', 'Yellow', 'Green', 'Blue', 'Magenta', 'Gray', 'Black', 'White'];
+const labelsOfDarktable = ['Red', 'Yellow', 'Green', 'Blue', 'Purple'];
+
+/** Returns a function that names the labels of these numbers, of which the first is the label of `least`. */
+function labelled(names: readonly string[], least: number): ReadValue {
+  return (values) => {
+    const found = values.flatMap((value) => names[Number(value) - least] ?? []);
+    return found.length === 0 ? undefined : found.join(', ');
+  };
+}
+
+/** The rating of Windows in percent, as stars. */
+const starsOfPercent: ReadValue = (values) => {
+  const percent = Number(values[0] ?? Number.NaN);
+  if (!(percent > 0 && percent <= 100)) return undefined;
+  return percent >= 99 ? 5 : Math.floor(percent / 25) + 1;
+};
+
+/** Keywords below `People` in the hierarchies of programs that recognise faces. */
+const peopleTags: readonly (readonly [tag: string, root: RegExp])[] = [
+  ['XMP-digiKam:TagsList', /^People\//],
+  ['XMP-lr:HierarchicalSubject', /^People\|/],
+];
+
+/** Returns the people of all regions and lists, because programs write some of them only. */
+function readPeople(tags: Tags): ExtractedValue | undefined {
+  const named = [PERSON_NAMES, 'XMP-MP:RegionPersonDisplayName', 'XMP-iptcExt:PersonInImage'].flatMap(
+    (tag) => tags.get(tag) ?? [],
+  );
+  const inTree = peopleTags.flatMap(([tag, root]) =>
+    (tags.get(tag) ?? []).filter((word) => root.test(word)).map((word) => word.split(/[/|]/).at(-1) ?? word),
+  );
+  const value = list([...named, ...inTree]);
+  return value === undefined ? undefined : { value, from: 'xmp' };
 }
 
 /** Time tags in order of preference, each with the tag of its offset. */
@@ -248,7 +286,20 @@ const mapping: { readonly [S in Source]: Rule } = {
       ['PostScript:Keywords', dividedList],
     ),
   ),
-  rating: first(numberWithin(-1, 5), 'XMP-xmp:Rating', 'EXIF:Rating', 'QuickTime:Rating'),
+  rating: first(
+    numberWithin(-1, 5),
+    'XMP-xmp:Rating',
+    ['XMP-microsoft:RatingPercent', starsOfPercent],
+    'EXIF:Rating',
+    'QuickTime:Rating',
+  ),
+  label: first(
+    words,
+    'XMP-xmp:Label',
+    ['XMP-digiKam:ColorLabel', labelled(labelsOfDigiKam, 1)],
+    ['XMP-darktable:Colorlabels', labelled(labelsOfDarktable, 0)],
+  ),
+  people: readPeople,
   capture_datetime: readMoment,
   camera_make: first(words, 'XMP-tiff:Make', 'EXIF:Make', 'QuickTime:Make', 'MakerNotes:Make'),
   camera_model: first(words, 'XMP-tiff:Model', 'EXIF:Model', 'QuickTime:Model', 'MakerNotes:Model'),

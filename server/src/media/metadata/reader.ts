@@ -4,6 +4,7 @@ import { isFaultOfTheMachine, withoutPaths } from '../faults.ts';
 import { sniff } from '../sniff.ts';
 import { isWebFont } from './font-names.ts';
 import { MAPPING_VERSION, readSources } from './mapping.ts';
+import { personEntries } from './people.ts';
 import type { ExtractedValues } from './source.ts';
 import { boundedRaw, indexTags } from './tags.ts';
 import { readAsUnicode } from './unicode-copy.ts';
@@ -135,7 +136,8 @@ async function withDuration(entries: Entries, path: string, decoders: Decoders):
 
 /** Converts what was read to the form that is stored. */
 function metadataIn(entries: Entries, reader: string): Metadata {
-  const tags = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
+  const read = entries.filter(([key]) => key.includes(':') && !key.startsWith('ExifTool:'));
+  const tags = [...read, ...personEntries(read)];
   const sources = readSources(indexTags(tags));
   return { outcome: 'read', reader, sources, raw: boundedRaw(tags), fault: faultOf(entries, sources) };
 }

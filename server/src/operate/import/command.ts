@@ -18,6 +18,7 @@ import { openLibraryStorage } from '../storage/open.ts';
 import { type ImportOptions, readArguments } from './arguments.ts';
 import { collectFolder } from './collect-folder.ts';
 import { dryRun } from './dry-run.ts';
+import { describeStored } from './metadata.ts';
 import { findPathFields, type PathField, valuesOfPath, writePathValues } from './path-fields.ts';
 import { type FoundSidecar, type ImportPlan, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
@@ -37,6 +38,8 @@ interface Summary {
   collections: number;
   /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
+  /** Number of files with metadata of others that were read. */
+  sidecars: number;
   failures: Failure[];
   stopped: boolean;
 }
@@ -136,15 +139,19 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
     posts: 0,
     collections: 0,
     subtitles: 0,
+    sidecars: 0,
     failures: [],
     stopped: false,
   };
   const assetOf = new Map<string, string>();
   const pathOf = new Map<string, string>();
-  const bar = progressBar(plan.files.length + plan.subtitles.length);
   let waiting = 0;
-  const shown = () =>
-    Math.max(0, summary.stored + summary.skipped + summary.subtitles + summary.failures.length - waiting);
+  const total = plan.files.length + plan.subtitles.length;
+  const bar = progressBar(total);
+  const shown = () => {
+    const done = summary.stored + summary.skipped + summary.subtitles + summary.failures.length - waiting;
+    return Math.min(total, Math.max(0, done));
+  };
   const timer = setInterval(() => {
     void countPending(db, ownerRef).then((pending) => {
       waiting = Math.min(pending, summary.stored);
@@ -153,6 +160,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
   }, 500);
   const fail = (path: string, reason: string) => summary.failures.push({ path, reason });
   const storeEach = async (file: FoundFile) => {
+    const metadata = plan.metadata.get(file.path) ?? [];
     try {
       const stored = await storeFound(deps, ownerRef, file, options.fields);
       assetOf.set(file.path, stored.assetId);
@@ -161,6 +169,9 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
         summary.stored += 1;
         pathOf.set(stored.assetId, file.path);
       }
+      const described = await describeStored(deps, { id: stored.assetId, ownerRef }, metadata);
+      summary.sidecars += metadata.length - described.length;
+      for (const { path, reason } of described) fail(path, reason);
       const unfit = await writePathValues(db, stored.assetId, valuesOfPath(fields, file));
       if (unfit.length > 0) fail(file.path, `stored; its path does not fit ${unfit.join(', ')}`);
     } catch (error) {
@@ -180,6 +191,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
     }
   };
   try {
+    for (const { path } of plan.orphans) fail(path, 'a sidecar without the file that it describes');
     await eachAtOnce(plan.files, stopped, storeEach);
     // Stores subtitles last, because they are attached to videos.
     await eachAtOnce(plan.subtitles, stopped, attachEach);
@@ -212,6 +224,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
 function printSummary(summary: Summary): void {
   const made = [
     summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
+    summary.sidecars === 0 ? '' : `, ${summary.sidecars} sidecars read`,
     summary.posts === 0 ? '' : `, ${summary.posts} posts made`,
     summary.collections === 0 ? '' : `, ${summary.collections} collections made`,
   ].join('');
@@ -266,9 +279,10 @@ export async function importCommand(
 
   const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
   let stopped = false;
-  process.once('SIGINT', () => {
+  const stop = () => {
     stopped = true;
-  });
+  };
+  process.once('SIGINT', stop);
   try {
     const ownerRef = await findOwner(database.db, options.user);
     const fields = await findPathFields(database.db, options.patterns);
@@ -291,6 +305,7 @@ export async function importCommand(
       await Promise.all([deps.decoders.close(), deps.metadata.close()]);
     }
   } finally {
+    process.off('SIGINT', stop);
     await database.close();
   }
 }

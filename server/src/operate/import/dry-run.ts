@@ -43,7 +43,7 @@ async function measure(
 
 /** Summarises each folder, in the order in which an import reads them. */
 function summarise(
-  { files, subtitles, skipped }: ImportPlan,
+  { files, subtitles, metadata, orphans, skipped }: ImportPlan,
   measured: readonly Measured[],
   fields: readonly PathField[],
 ): Map<string, FolderSummary> {
@@ -58,10 +58,13 @@ function summarise(
     const summary = of(file.folder);
     summary.files += 1;
     summary.bytes += bytes;
+    summary.sidecars += metadata.get(file.path)?.length ?? 0;
     summary.kinds.set(kind, (summary.kinds.get(kind) ?? 0) + 1);
     for (const { code, text } of valuesOfPath(fields, file)) countValue(summary, code, text);
   }
   for (const { file } of subtitles) of(file.folder).sidecars += 1;
+  for (const { path, folder } of orphans)
+    of(folder).skipped.push({ path, folder, reason: 'sidecar without its file' });
   for (const entry of skipped) of(entry.folder).skipped.push(entry);
   return folders;
 }
@@ -85,6 +88,7 @@ export async function dryRun(
     `${counted(plan.files.length - present, 'file')} would be imported, ${present} already present, ` +
       `${counted(folders.size, 'folder')}, ${sizeText(bytes)}; nothing was written`,
     ...[...folders].flatMap(([folder, summary]) => folderLines(folder, summary)),
+    ...plan.orphans.map(({ path }) => `  skipped ${path}: sidecar without its file`),
     ...plan.skipped.map(({ path, reason }) => `  skipped ${path}: ${reason}`),
   ];
 }

@@ -16,7 +16,12 @@ export interface FoundFile {
 }
 
 /** Why a name in a folder is not imported. */
-type SkipReason = 'hidden' | 'written by the system' | 'symbolic link' | 'not a file';
+type SkipReason =
+  | 'hidden'
+  | 'written by the system'
+  | 'symbolic link'
+  | 'not a file'
+  | 'sidecar without its file';
 
 /** A file or folder that is not imported. */
 export interface SkippedEntry {

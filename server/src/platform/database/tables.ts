@@ -148,6 +148,17 @@ interface AssetSharesTable {
   expires_at: string | null;
 }
 
+interface AssetSidecarsTable {
+  asset_id: string;
+  kind: 'takeout' | 'stem' | 'named';
+  file_name: string;
+  file_hash: string;
+  sources: Json;
+  former: DefaultedJson;
+  raw: Json;
+  created_at: Generated<string>;
+}
+
 interface AssetTagsTable {
   asset_id: string;
   value: string;
@@ -1422,6 +1433,7 @@ export interface Tables {
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
   asset_shares: AssetSharesTable;
+  asset_sidecars: AssetSidecarsTable;
   asset_tags: AssetTagsTable;
   asset_types: AssetTypesTable;
   asset_versions: AssetVersionsTable;

@@ -44,6 +44,8 @@ export const sourceWords: Readonly<Record<ExtractionSource, string>> = {
   credit: 'Credit',
   keywords: 'Keywords',
   rating: 'Rating',
+  label: 'Colour label',
+  people: 'People',
   capture_datetime: 'When it was taken',
   camera_make: 'Camera make',
   camera_model: 'Camera model',

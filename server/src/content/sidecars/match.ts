@@ -1,0 +1,32 @@
+import { foldedStem, isMetadataName, type MetadataMatch, metadataMatch } from '@vitrine/contract/sidecars';
+import { sql } from 'kysely';
+import { liveAsset } from '../../access/assets.ts';
+import type { Database } from '../../platform/database/pool.ts';
+
+interface NamedAsset {
+  id: string;
+  name: string;
+}
+
+/** Of more files with one name than these, the newest count. */
+const MOST_CANDIDATES = 100;
+
+/**
+ * Returns the newest asset of this owner to which an XMP sidecar of this name belongs (SIDECAR-2); null for another
+ * name, and when there is no such asset.
+ */
+export async function findDescribed(
+  db: Database,
+  ownerRef: number,
+  sidecarName: string,
+): Promise<MetadataMatch<NamedAsset> | null> {
+  if (!isMetadataName(sidecarName)) return null;
+  const base = foldedStem(sidecarName);
+  const stems = [base, foldedStem(base)];
+  const { rows } = await sql<NamedAsset>`
+    select a.id, a.file_name as name from assets a
+    where a.owner_user_ref = ${ownerRef} and ${liveAsset}
+      and lower(normalize(regexp_replace(a.file_name, '\\.[^.]*$', ''), nfc) collate "C") = any(${stems}::text[])
+    order by a.created_at desc, a.id desc limit ${MOST_CANDIDATES}`.execute(db);
+  return metadataMatch(sidecarName, rows);
+}
