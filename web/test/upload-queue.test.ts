@@ -35,6 +35,26 @@ describe('subtitles among the files', () => {
   });
 });
 
+describe('XMP sidecars among the files', () => {
+  // SIDECAR-1
+  it('wait for the file that they describe and are no files of the post', () => {
+    const both = files('a.jpg.xmp', 'A.jpg', 'b.xmp');
+    expect(queue.nextToStart(both, 5)).toEqual(['A.jpg', 'b.xmp']);
+    const ready = queue.finished(queue.started(both, 'A.jpg'), 'A.jpg', sent('a', 1));
+    expect(queue.nextToStart(ready, 5)).toEqual(['a.jpg.xmp', 'b.xmp']);
+    const described = queue.finished(queue.started(ready, 'a.jpg.xmp'), 'a.jpg.xmp', sent('a', 1));
+    expect(at(described, 'a.jpg.xmp')).toMatchObject({ state: 'done', describes: 'A.jpg' });
+    expect(at(described, 'a.jpg.xmp')?.assetId).toBeUndefined();
+    const earlier = queue.finished(queue.started(ready, 'b.xmp'), 'b.xmp', sent('old', 1));
+    expect(at(earlier, 'b.xmp')).toMatchObject({ describes: 'an earlier file' });
+  });
+
+  it('are files of their own without one that they describe', () => {
+    const alone = queue.finished(queue.started(files('b.xmp'), 'b.xmp'), 'b.xmp', sent('b', 7));
+    expect(at(alone, 'b.xmp')).toMatchObject({ assetId: 'b' });
+  });
+});
+
 describe('notes about files', () => {
   it('warn about an empty file or a wrong extension', () => {
     const [empty] = queue.added([], [{ id: 'a', name: 'a.jpg', size: 0 }]);

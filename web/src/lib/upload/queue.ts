@@ -1,4 +1,10 @@
-import { isSubtitleName, sidecarMatches, stemOf } from '@vitrine/contract/sidecars';
+import {
+  isMetadataName,
+  isSubtitleName,
+  metadataMatch,
+  sidecarMatches,
+  stemOf,
+} from '@vitrine/contract/sidecars';
 import { copyNote, nameNote, sizeNote } from './notes.ts';
 import type { SentAsset } from './sent.ts';
 
@@ -22,6 +28,8 @@ export interface UploadItem {
   readonly copyOf?: { readonly id: string; readonly title: string };
   /** The item whose subtitles it became; then it is not a file of the post. */
   readonly subtitlesOf?: string;
+  /** The file that it describes as its sidecar; then it is not a file of the post. */
+  readonly describes?: string;
 }
 
 export type UploadQueue = readonly UploadItem[];
@@ -94,10 +102,22 @@ export function videoFor(queue: UploadQueue, { id, name }: UploadItem): Subtitle
   return null;
 }
 
+/** Returns whether a sidecar has to wait for the file that it describes (SIDECAR-1). */
+function waitsForFile(queue: UploadQueue, { id, name }: UploadItem): boolean {
+  if (!isMetadataName(name)) return false;
+  const others = queue.filter(
+    (item) => item.id !== id && (item.state === 'waiting' || item.state === 'sending'),
+  );
+  return metadataMatch(name, others) !== null;
+}
+
 /** Returns the ids that may start now, in order, so that at most `atOnce` are running. */
 export function nextToStart(queue: UploadQueue, atOnce: number): string[] {
   const free = atOnce - queue.filter((item) => item.state === 'sending').length;
-  const waiting = queue.filter((item) => item.state === 'waiting' && videoFor(queue, item) !== 'unfinished');
+  const waiting = queue.filter(
+    (item) =>
+      item.state === 'waiting' && videoFor(queue, item) !== 'unfinished' && !waitsForFile(queue, item),
+  );
   return waiting.slice(0, Math.max(0, free)).map((item) => item.id);
 }
 
@@ -118,10 +138,22 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
   );
 }
 
+/** Asset types that a sidecar itself never has: picture, video and audio (ASSET-25). */
+const describable: readonly number[] = [1, 3, 4];
+
+/** Returns the name of the file that a sidecar describes, by the asset that the service returned for it. */
+function describedBy(queue: UploadQueue, { id, name }: UploadItem, asset: SentAsset): string | undefined {
+  if (!isMetadataName(name)) return undefined;
+  const file = queue.find((item) => item.id !== id && item.assetId === asset.id);
+  return file?.name ?? (describable.includes(asset.type) ? 'an earlier file' : undefined);
+}
+
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
   const became = { assetId: asset.id, assetType: asset.type };
   return changed(queue, id, (item) => {
     if (item.state !== 'sending') return item;
+    const describes = describedBy(queue, item, asset);
+    if (describes !== undefined) return { ...item, state: 'done', sent: item.size, describes };
     const notes = [...item.notes, ...[nameNote(item.name, asset.extension) ?? []].flat()];
     return { ...item, state: 'done', sent: item.size, notes, ...became };
   });

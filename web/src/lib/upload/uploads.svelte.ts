@@ -112,6 +112,10 @@ export function createUploads(
       .then(
         (asset) => {
           queue = steps.finished(queue, id, asset);
+          if (queue.find((item) => item.id === id)?.describes !== undefined) {
+            keptFiles()?.remove([id]);
+            return;
+          }
           keptFiles()?.arrived(id, asset);
           void lookForCopies(id, asset.id);
         },
