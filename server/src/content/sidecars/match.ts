@@ -23,10 +23,12 @@ export async function findDescribed(
   if (!isMetadataName(sidecarName)) return null;
   const base = foldedStem(sidecarName);
   const stems = [base, foldedStem(base)];
+  // Materialized, because the planner would otherwise walk all assets in the order of their age.
   const { rows } = await sql<NamedAsset>`
-    select a.id, a.file_name as name from assets a
-    where a.owner_user_ref = ${ownerRef} and ${liveAsset}
-      and lower(normalize(regexp_replace(a.file_name, '\\.[^.]*$', ''), nfc) collate "C") = any(${stems}::text[])
-    order by a.created_at desc, a.id desc limit ${MOST_CANDIDATES}`.execute(db);
+    with sharing as materialized (
+      select a.id, a.file_name as name, a.created_at from assets a
+      where a.owner_user_ref = ${ownerRef} and ${liveAsset}
+        and lower(normalize(regexp_replace(a.file_name, '\\.[^.]*$', ''), nfc) collate "C") = any(${stems}::text[]))
+    select id, name from sharing order by created_at desc, id desc limit ${MOST_CANDIDATES}`.execute(db);
   return metadataMatch(sidecarName, rows);
 }
