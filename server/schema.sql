@@ -2642,6 +2642,41 @@ create table notified_likes (
 CREATE INDEX notified_likes_actor ON public.notified_likes USING btree (actor_user_ref);
 CREATE INDEX notified_likes_notification ON public.notified_likes USING btree (notification_id);
 
+create table passkey_challenges (
+  challenge_hash bytea not null,
+  session_id uuid,
+  user_handle bytea,
+  expires_at timestamp(3) with time zone not null,
+  constraint passkey_challenges_pkey PRIMARY KEY (challenge_hash),
+  constraint passkey_challenges_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  constraint passkey_challenges_check CHECK (((session_id IS NULL) = (user_handle IS NULL)))
+);
+CREATE INDEX passkey_challenges_expiry ON public.passkey_challenges USING btree (expires_at);
+CREATE INDEX passkey_challenges_session ON public.passkey_challenges USING btree (session_id) WHERE (session_id IS NOT NULL);
+
+create table passkeys (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  name text not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  user_handle bytea not null,
+  counter bigint not null,
+  transports text[] not null default '{}'::text[],
+  multi_device boolean not null,
+  backed_up boolean not null,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone,
+  constraint passkeys_pkey PRIMARY KEY (id),
+  constraint passkeys_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint passkeys_counter_check CHECK ((counter >= 0)),
+  constraint passkeys_credential_id_check CHECK (((octet_length(credential_id) >= 1) AND (octet_length(credential_id) <= 1023))),
+  constraint passkeys_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100))),
+  constraint passkeys_user_handle_check CHECK (((octet_length(user_handle) >= 1) AND (octet_length(user_handle) <= 64)))
+);
+CREATE UNIQUE INDEX passkeys_credential ON public.passkeys USING btree (credential_id);
+CREATE INDEX passkeys_user ON public.passkeys USING btree (user_ref, created_at, id);
+
 create table picture_codes (
   file_hash text not null,
   model text not null,

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { noContent, operation } from './operation.ts';
+import { PasskeyAssertion } from './passkey-assertion.ts';
 import { closed, Email, nullable, Ref } from './values.ts';
 
 /** IDENTITY-1: the identity of an author, commenter or owner. */
@@ -58,7 +59,7 @@ export const login = operation({
   tag: 'Sign-in',
   summary: 'Sign in',
   description:
-    'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account return the same 401. An account with two-factor sign-in also needs `totp_code`: 401 `2fa_required` without it. Five failures lock a name for 15 minutes.',
+    'Starts a session and sets the cookie `user`. A wrong password, an unknown name, a locked name and an inactive account return the same 401. An account with two-factor sign-in also needs `totp_code`, or a `passkey` as in `POST /auth/passkey`: 401 `2fa_required` without either. Five failures lock a name for 15 minutes.',
   door: 'open',
   scope: 'none',
   sessionCookie: 'set',
@@ -69,6 +70,7 @@ export const login = operation({
     password: Type.String({ maxLength: 1000 }),
     provider: Type.Optional(Type.String({ maxLength: 100 })),
     totp_code: Type.Optional(Type.String({ maxLength: 20 })),
+    passkey: Type.Optional(PasskeyAssertion),
   }),
   worksWhenFull: true,
   responses: { 200: SessionUser },

@@ -34,6 +34,8 @@ import * as mail from './mail.ts';
 import * as media from './media.ts';
 import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
+import * as passkeyAssertion from './passkey-assertion.ts';
+import * as passkeys from './passkeys.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
@@ -105,6 +107,8 @@ export const modules = [
   mail,
   media,
   notifications,
+  passkeyAssertion,
+  passkeys,
   posts,
   preferences,
   previews,

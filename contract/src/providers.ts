@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { SessionUser } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
+import { PasskeyAssertion } from './passkey-assertion.ts';
 import { closed, nullable, page, pageQuery, Removal, Timestamp, Uuid } from './values.ts';
 
 /** SSO-1: the name of a provider, which is part of addresses. */
@@ -314,7 +315,7 @@ export const continueSignIn = operation({
   tag: 'Sign-in',
   summary: 'Complete a sign-in with a provider',
   description:
-    'Completes a sign-in that was redirected to `/sign-in?step=link`, with the password of the existing account, or to `/sign-in?step=second_factor`, with a code. The browser has 10 minutes. Failures count towards the lock of the name.',
+    'Completes a sign-in that was redirected to `/sign-in?step=link`, with the password or a passkey of the existing account, or to `/sign-in?step=second_factor`, with a code or a passkey. The browser has 10 minutes. Failures count towards the lock of the name.',
   door: 'open',
   scope: 'none',
   sessionCookie: 'set',
@@ -322,6 +323,7 @@ export const continueSignIn = operation({
   body: closed({
     password: Type.Optional(nullable(Type.String({ maxLength: 1000 }))),
     totp_code: Type.Optional(nullable(Type.String({ maxLength: 20 }))),
+    passkey: Type.Optional(nullable(PasskeyAssertion)),
   }),
   example: { password: 'correct horse battery' },
   worksWhenFull: true,

@@ -101,7 +101,7 @@ export const removeUserTwoFactor = operation({
   tag: 'Users',
   summary: 'Remove the second factor of an account',
   description:
-    'For people who have lost their device. Returns 403 if the account holds a capability that the caller lacks.',
+    'Removes codes and passkeys, for people who have lost their device. Returns 403 if the account holds a capability that the caller lacks.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',

@@ -41,6 +41,17 @@ export const peopleErrors = {
     status: 409,
     text: 'a directory manages the password of this account',
   },
+  'passkey-challenge-unknown': {
+    status: 400,
+    text: 'this session has no such challenge, or it was used or has expired; start again',
+    property: 'credential',
+  },
+  'passkey-known': { status: 409, text: 'this passkey has been added already', property: 'credential' },
+  'passkey-not-verified': {
+    status: 400,
+    text: 'this passkey could not be verified',
+    property: 'credential',
+  },
   'provider-address-private': {
     status: 400,
     text: '{property} is not an https address of a public network; see VITRINE_PROVIDER_PRIVATE_ADDRESSES',
@@ -70,6 +81,7 @@ export const peopleErrors = {
     text: 'body.digest.time_zone is not a time zone that this server knows',
     property: 'digest.time_zone',
   },
+  'too-many-passkeys': { status: 409, text: 'an account has at most {max} passkeys' },
   'too-many-sign-ins': { status: 429, text: 'too many sign-ins at once' },
   'too-many-tokens': { status: 409, text: 'an account has at most {max} tokens' },
   'two-factor-already-on': { status: 409, text: 'two-factor sign-in is already on' },

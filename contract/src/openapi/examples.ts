@@ -215,7 +215,8 @@ export function exampleOf(given: Json, key = ''): Json {
   const sample = samples[key]?.find((candidate) => fits(schema, candidate));
   if (sample !== undefined) return sample;
   if (schema.const !== undefined) return schema.const;
-  if (Array.isArray(schema.enum)) return schema.enum.find((value) => value !== '' && value !== 'none') ?? '';
+  if (Array.isArray(schema.enum))
+    return schema.enum.find((value) => value !== '' && value !== 'none') ?? schema.enum[0] ?? '';
   if (Array.isArray(schema.anyOf))
     return exampleOf(schema.anyOf.find((branch) => !isNull(branch)) ?? null, key);
   switch (schema.type) {

@@ -45,6 +45,18 @@ function tokenOf({ params }: FastifyRequest): string {
   return typeof token === 'string' ? token : '';
 }
 
+function propertyOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
+    ? Reflect.get(value, name)
+    : undefined;
+}
+
+/** Returns the name in the body of a sign-in, or the id of the passkey; empty without either. */
+function signInName(body: unknown): string {
+  const name = propertyOf(body, 'username') ?? propertyOf(propertyOf(body, 'credential'), 'id');
+  return typeof name === 'string' ? name : '';
+}
+
 /**
  * Checks credential, origin, rate limit and door, in that order. The public address is read with the credential, in one
  * statement, so that every process applies a new one with the next request. Refused requests count against their
@@ -135,8 +147,7 @@ export function openEntrance(
       if (operation.budget === 'unlock') await budgets.spendUnlock(tokenOf(request));
       if (operation.budget === 'guest') await budgets.spendGuest(tokenOf(request), clientAddress(request));
       if (operation.budget !== 'signIn') return;
-      const name = typeof body === 'object' && body !== null && 'username' in body ? body.username : '';
-      await budgets.spendSignIn(clientAddress(request), typeof name === 'string' ? name : '');
+      await budgets.spendSignIn(clientAddress(request), signInName(body));
     },
   };
 }

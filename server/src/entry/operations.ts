@@ -140,6 +140,9 @@ import * as auditList from '../people/audit/list.ts';
 import * as auditRetention from '../people/audit/retention.ts';
 import * as identityChangePassword from '../people/identity/change-password.ts';
 import * as identityImpersonation from '../people/identity/impersonation.ts';
+import * as identityPasskeyAdd from '../people/identity/passkey-add.ts';
+import * as identityPasskeyList from '../people/identity/passkey-list.ts';
+import * as identityPasskeySignIn from '../people/identity/passkey-sign-in.ts';
 import * as identityPreferences from '../people/identity/preferences.ts';
 import * as identitySessionList from '../people/identity/session-list.ts';
 import * as identitySessionUser from '../people/identity/session-user.ts';
@@ -316,6 +319,9 @@ const modules = [
   auditRetention,
   identityChangePassword,
   identityImpersonation,
+  identityPasskeyAdd,
+  identityPasskeyList,
+  identityPasskeySignIn,
   identityPreferences,
   identitySessionList,
   identitySessionUser,

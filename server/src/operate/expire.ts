@@ -46,7 +46,8 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 
 /**
  * Removes what has expired: grants, revokes, shares of assets, archives, copies for downloads, sessions, tokens (shown to their owner for another
- * month), sign-in failures, sign-ins with providers and rate budgets. Keeps an impersonation for a day, so that a browser with its cookie gets a
+ * month), sign-in failures, sign-ins with providers,
+ * challenges of passkeys and rate budgets. Keeps an impersonation for a day, so that a browser with its cookie gets a
  * 401 (IMPERSONATION-6). Returns the number of rows removed.
  */
 export async function expire(db: Database): Promise<number> {
@@ -62,6 +63,7 @@ export async function expire(db: Database): Promise<number> {
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
     // The page of an expired sign-in can say so for a day.
     await sql`delete from sign_in_flows where expires_at < now() - interval '1 day'`.execute(db),
+    await sql`delete from passkey_challenges where expires_at < now()`.execute(db),
     await sql`delete from rate_budgets where key in (
       select key from rate_budgets where ends_at < now() for update skip locked)`.execute(db),
   ];

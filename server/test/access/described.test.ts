@@ -13,7 +13,7 @@ import { lookAtCards } from './surfaces/cards.ts';
 import { lookAtDefinitions } from './surfaces/definitions.ts';
 import { fillRail, lookAtFeatured } from './surfaces/featured.ts';
 import { addNotifications, lookAtNotifications, type News, tryToRead } from './surfaces/notifications.ts';
-import { addKept, lookAtKept, lookAtWatches } from './surfaces/own.ts';
+import { addKept, lookAtKept, lookAtPasskeys, lookAtWatches } from './surfaces/own.ts';
 import { lookAtPictures } from './surfaces/pictures.ts';
 import { type Ask, addRequests, lookAtRequests, tryToDecide } from './surfaces/requests.ts';
 import {
@@ -208,6 +208,9 @@ describe('requests and notifications', patient, () => {
 
 describe('private data of an account', patient, () => {
   test('saved searches and views are private', async () => holds(lookAtKept(about, await addKept(about))));
+
+  // PASSKEY-8
+  test('passkeys are private', () => holds(lookAtPasskeys(about)));
 
   test('an account watches only readable posts', () => holds(lookAtWatches(about)));
 });

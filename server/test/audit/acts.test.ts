@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { expire } from '../../src/operate/expire.ts';
 import { auditEvents, auditEventsDuring } from '../support/audit.ts';
+import { softwarePasskey } from '../support/authenticator.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { type Account, openLibrary, password, publish, upload } from '../support/library.ts';
 import { actAs, anotherSession, grant, revoke, sessionIdOf, totpCode } from '../support/people.ts';
@@ -29,6 +30,13 @@ async function withTwoFactor(account: Visitor): Promise<string> {
   const { secret_base32 } = await account.ok('enrollTwoFactor');
   await account.ok('confirmTwoFactor', { body: { code: code(secret_base32) } });
   return secret_base32;
+}
+
+/** Adds a passkey and returns its part of the request. */
+async function addPasskey(account: Visitor, name: string) {
+  const credential = softwarePasskey(library.address).attest(await account.ok('startPasskey'));
+  await account.ok('addPasskey', { body: { name, credential } });
+  return credential;
 }
 
 /** Attempts to sign in with wrong passwords. */
@@ -176,6 +184,34 @@ const acts: Acts = {
       event: 'auth.2fa.disabled',
       actor: root,
       run: () => root.ok('removeUserTwoFactor', { params: { ref: account.ref } }),
+    };
+  },
+  'a passkey added': (account) => ({
+    event: 'auth.passkey.added',
+    metadata: { name: 'Laptop' },
+    run: async () => {
+      const { response } = await addPasskey(account, 'Laptop');
+      return [response.attestationObject, response.clientDataJSON];
+    },
+  }),
+  'a passkey renamed': async (account) => {
+    await addPasskey(account, 'Laptop');
+    const [passkey] = (await account.ok('listPasskeys')).items;
+    const params = { id: passkey?.id ?? '' };
+    return {
+      event: 'auth.passkey.renamed',
+      metadata: { name: 'Old laptop', before: 'Laptop' },
+      run: () => account.ok('updatePasskey', { params, body: { name: 'Old laptop' } }),
+    };
+  },
+  'a passkey removed': async (account) => {
+    await addPasskey(account, 'Laptop');
+    const [passkey] = (await account.ok('listPasskeys')).items;
+    const params = { id: passkey?.id ?? '' };
+    return {
+      event: 'auth.passkey.removed',
+      metadata: { name: 'Laptop' },
+      run: () => account.ok('deletePasskey', { params }),
     };
   },
   'a password changed': (account) => {

@@ -2,6 +2,7 @@ import type { ProviderChange } from '@vitrine/contract/providers';
 import { generateKeyPair, UnsecuredJWT } from 'jose';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
+import { softwarePasskey } from '../support/authenticator.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary, password } from '../support/library.ts';
 import { client, openBrowser, openForger, openProvider, type ProvidedPerson } from '../support/openid.ts';
@@ -257,6 +258,47 @@ describe('existing accounts', () => {
     expect((await signInAs({ sub: 'id-of-ada', preferred_username: 'ada' })).page).toBe('/');
     // The role was given by a person.
     expect((await accountOf('Ada'))?.role).toBe('member');
+  });
+
+  // SSO-15, SSO-17, PASSKEY-6
+  test('are linked with a passkey, which also takes the place of the code', async () => {
+    const [kit, lou] = await library.joinAll('kit', 'lou');
+    const [passkey, other] = [softwarePasskey(address), softwarePasskey(address)];
+    for (const [account, one] of [
+      [kit, passkey],
+      [lou, other],
+    ] as const)
+      await account.ok('addPasskey', { body: { credential: one.attest(await account.ok('startPasskey')) } });
+    const anyone = library.anonymous();
+    const signed = async (one: typeof passkey) => ({
+      passkey: one.assert(await anyone.ok('startPasskeySignIn')),
+    });
+    const person = { sub: 'id-of-kit', preferred_username: 'kit' };
+    const pending = async () => {
+      const { browser } = await signInAs(person);
+      return visit(address, { cookie: `sign_in=${browser.cookie(address, 'sign_in')}` });
+    };
+    const linking = await pending();
+    expect((await linking.refused('continueSignIn', { body: await signed(other) })).status).toBe(401);
+    expect((await linking.ok('continueSignIn', { body: await signed(passkey) })).ref).toBe(kit.ref);
+    const { secret_base32: secret } = await kit.ok('enrollTwoFactor');
+    await kit.ok('confirmTwoFactor', { body: { code: totpCode(secret) } });
+    const waiting = await pending();
+    expect(await waiting.refused('continueSignIn', { body: await signed(other) })).toEqual({
+      status: 401,
+      error: 'invalid_2fa_code',
+    });
+    expect((await waiting.ok('continueSignIn', { body: await signed(passkey) })).ref).toBe(kit.ref);
+  });
+
+  // SSO-18, PASSKEY-8
+  test('may unlink the last identity if they have a passkey', async () => {
+    const { visitor } = await signInAs({ sub: 'id-of-mia', preferred_username: 'mia' });
+    const credential = softwarePasskey(address).attest(await visitor.ok('startPasskey'));
+    const { id } = await visitor.ok('addPasskey', { body: { credential } });
+    const [identity] = (await visitor.ok('listIdentities')).items;
+    await visitor.ok('unlinkIdentity', { params: { id: identity?.id ?? '' } });
+    expect((await visitor.refused('deletePasskey', { params: { id } })).status).toBe(409);
   });
 
   // SSO-16, SSO-18

@@ -272,12 +272,16 @@ describe('scopes at every operation', () => {
     // TOKEN-9: `admin` allows everything but creating tokens; starting and ending an impersonation would allow that,
     // too.
     expect(sessionOnly.map(({ id }) => id).sort()).toEqual([
+      'addPasskey',
       'createToken',
+      'deletePasskey',
       'endImpersonation',
       'impersonate',
       'linkIdentity',
       'logout',
+      'startPasskey',
       'unlinkIdentity',
+      'updatePasskey',
     ]);
     expect(unlimited.map(({ id }) => id)).toContain('login');
   });

@@ -1,5 +1,6 @@
 import { CallError } from '@vitrine/contract/client';
 import type { ErrorCode } from '@vitrine/contract/errors/codes';
+import { passkeyProblem } from './passkeys/ceremonies.ts';
 
 /**
  * Returns whether an error is unrelated to the request itself: a lost connection, a server error, or rate limiting.
@@ -20,12 +21,14 @@ const words: Partial<Readonly<Record<ErrorCode, string>>> = {
   'too-many-requests': 'Too many requests. Wait a moment, then try again.',
   'two-factor-code-invalid': wrongCode,
   'two-factor-enrolment-code-invalid': wrongCode,
+  'passkey-challenge-unknown': 'That took too long. Start again.',
+  'passkey-known': 'This passkey belongs to an account already.',
   'two-factor-required': 'Enter a code from your authenticator app as well.',
 };
 
 /** Returns the text of an error for users: the server's message unless there is a better one. */
 export function problemText(error: unknown): string {
-  const known = error instanceof CallError && error.code !== null ? words[error.code] : undefined;
+  const known = error instanceof CallError && error.code !== null ? words[error.code] : passkeyProblem(error);
   if (known !== undefined) return known;
   if (error instanceof CallError && error.message !== '') return sentence(error.message);
   return 'The server cannot be reached. Check the connection and try again.';

@@ -2,16 +2,14 @@ import { login } from '@vitrine/contract/identity';
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
-import { type HttpFacts, handle } from '../../core/handle.ts';
+import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { recordEvent } from '../audit/record.ts';
+import { completeSignIn } from './complete-sign-in.ts';
 import { forgetFailures, isLocked, recordFailure } from './lock-out.ts';
-import { openSession } from './open-session.ts';
 import { accountOf } from './provided-account.ts';
 import { findEnabledProvider, startPath } from './provider-registry.ts';
-import { endSession } from './sessions.ts';
-import { acceptSecondFactor } from './two-factor-code.ts';
+import { checkSecondFactor } from './second-factor.ts';
 
 /** SIGNIN-3: one text for every failure, so that callers learn nothing about accounts and providers. */
 function badCredentials() {
@@ -89,21 +87,12 @@ async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<V
   return account === undefined ? null : { ...account, outdated: false };
 }
 
-/** TWOFACTOR-4: requires a confirmed second factor after the password was right; a wrong code is a failure. */
-async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
-  if (!account.two_factor) return;
-  if (code === '') throw refuse('two-factor-required');
-  if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
-  await recordFailure(deps.db, account.username, http.address);
-  throw refuse('two-factor-code-invalid');
-}
-
 /**
  * SIGNIN-1: verifies, locks out, checks the second factor and starts a session. Ends the browser's previous session.
  */
 export const signIn = handle(login, async (deps, { body, caller, http }) => {
   const { db } = deps;
-  const { username, password, provider = '', totp_code = '' } = body;
+  const { username, password, provider = '', totp_code = '', passkey = null } = body;
   const isBuiltIn = provider === '' || provider === 'password';
   const account = isBuiltIn
     ? await byPassword(deps, { username, password })
@@ -117,21 +106,10 @@ export const signIn = handle(login, async (deps, { body, caller, http }) => {
   if ((await isLocked(db, username)) || (await isLocked(db, name))) throw badCredentials();
   // After the lock: hashing takes long, so that the response would reveal the right password of a locked name.
   if (account.outdated) await renewHash(deps, account, password);
-  await checkSecondFactor(deps, account, totp_code.trim(), http);
+  const given = { code: totp_code.trim(), passkey };
+  const secondFactor = await checkSecondFactor(deps, account, given, http);
   await forgetFailures(db, name);
-  if (caller.kind === 'user' && caller.sessionId !== null) await endSession(db, caller.sessionId);
-  const opened = await openSession(deps, account.ref, http);
-  await db.transaction().execute((tx) =>
-    recordEvent(tx, opened.caller, {
-      event: 'auth.signed_in',
-      subjectUserRef: account.ref,
-      metadata: {
-        provider: isBuiltIn ? 'password' : provider,
-        two_factor: account.two_factor,
-        address: http.address,
-        user_agent: http.userAgent,
-      },
-    }),
-  );
+  const signedIn = { userRef: account.ref, provider: isBuiltIn ? 'password' : provider, secondFactor };
+  const opened = await completeSignIn(deps, signedIn, caller, http);
   return { status: 200, body: opened.body, cookie: opened.cookie };
 });

@@ -16,6 +16,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { checkCurrentPassword } from './current-password.ts';
+import { removePasskeysOf } from './passkey-list.ts';
 import { acceptTotp, newSecret, renewCodes } from './two-factor-code.ts';
 
 const nothing: TwoFactorState = {
@@ -103,10 +104,14 @@ export const renewRecovery = handle(renewRecoveryCodes, async (deps, { caller, b
   return { status: 200, body: { recovery_codes: codes } };
 });
 
-/** Removes the second factor of an account whose owner lost app and codes. */
+/** TWOFACTOR-8: removes codes and passkeys of an account whose owner lost the device. */
 export const removeForUser = handle(removeUserTwoFactor, async ({ db }, { caller, params }) => {
   checkNotSelf(caller, params.ref);
   const { ref } = await administered(db, caller, params.ref);
-  if (!(await db.transaction().execute((tx) => remove(tx, caller, ref)))) throw notFound();
+  const hadAny = await db.transaction().execute(async (tx) => {
+    const hadCodes = await remove(tx, caller, ref);
+    return (await removePasskeysOf(tx, caller, ref)) || hadCodes;
+  });
+  if (!hadAny) throw notFound();
   return { status: 204 };
 });

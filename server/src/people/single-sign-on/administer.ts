@@ -20,6 +20,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { pageByCode } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
+import { ownAddress } from '../identity/own-address.ts';
 import {
   configuredProviders,
   findProvider,
@@ -39,7 +40,6 @@ import {
   samlSettings,
 } from './provider-settings.ts';
 import { acsUrl, metadataUrl, spEntityId } from './saml.ts';
-import { ownAddress } from './start.ts';
 
 function shown(provider: RedirectProvider, address: string): Provider {
   const { name, kind, source } = provider;

@@ -1,3 +1,5 @@
+import type { BodyOf } from '@vitrine/contract/operation';
+import type { PasskeyAssertion } from '@vitrine/contract/passkey-assertion';
 import { continueSignIn } from '@vitrine/contract/providers';
 import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
@@ -5,11 +7,12 @@ import { type HttpFacts, handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { completeSignIn } from '../identity/complete-sign-in.ts';
 import { forgetFailures, isLocked, recordFailure } from '../identity/lock-out.ts';
+import { accountByPasskey } from '../identity/passkey-proof.ts';
 import { findEnabledProvider, type RedirectProvider } from '../identity/provider-registry.ts';
-import { acceptSecondFactor } from '../identity/two-factor-code.ts';
+import { checkSecondFactor } from '../identity/second-factor.ts';
 import { claimedAccounts, follow, linkPerson } from './admit.ts';
-import { completeSignIn } from './finish.ts';
 import { findPending, type PendingSignIn, usePending } from './flows.ts';
 
 interface Account {
@@ -50,19 +53,25 @@ async function confirmed(
   throw refuse('wrong-credentials');
 }
 
+/** Returns the account that a passkey proves, if it has the name or e-mail of the person (SSO-15). */
+async function confirmedByPasskey(
+  deps: Deps,
+  { person }: PendingSignIn,
+  passkey: PasskeyAssertion,
+  http: HttpFacts,
+): Promise<Account> {
+  if (person === null) throw refuse('sign-in-expired');
+  const { ref } = await accountByPasskey(deps, passkey, http);
+  const [account] = await accountsOf(deps.db, sql`(${claimedAccounts(person)} and u.ref = ${ref})`);
+  if (account === undefined) throw refuse('wrong-credentials');
+  return account;
+}
+
 async function waiting({ db }: Deps, { userRef }: PendingSignIn): Promise<Account> {
   const [account] = await accountsOf(db, sql`u.ref = ${userRef}`);
   if (account === undefined) throw refuse('sign-in-expired');
   if (await isLocked(db, account.username)) throw refuse('wrong-credentials');
   return account;
-}
-
-async function checkSecondFactor(deps: Deps, account: Account, code: string, http: HttpFacts): Promise<void> {
-  if (!account.two_factor) return;
-  if (code === '') throw refuse('two-factor-required');
-  if ((await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null) return;
-  await recordFailure(deps.db, account.username, http.address);
-  throw refuse('two-factor-code-invalid');
 }
 
 /** Uses the pending sign-in up, and links the identity if the password has confirmed it. */
@@ -77,18 +86,31 @@ async function use({ db }: Deps, provider: RedirectProvider, pending: PendingSig
   });
 }
 
+/** Checks what the pending sign-in lacks. A passkey confirms an account alone, since it verifies its user. */
+async function prove(
+  deps: Deps,
+  pending: PendingSignIn,
+  { password, totp_code, passkey = null }: BodyOf<typeof continueSignIn>,
+  http: HttpFacts,
+): Promise<{ account: Account; secondFactor: boolean }> {
+  const confirms = pending.purpose === 'confirm';
+  if (confirms && password == null && passkey !== null)
+    return { account: await confirmedByPasskey(deps, pending, passkey, http), secondFactor: true };
+  const account = confirms
+    ? await confirmed(deps, pending, password ?? '', http)
+    : await waiting(deps, pending);
+  const given = { code: totp_code?.trim() ?? '', passkey };
+  return { account, secondFactor: await checkSecondFactor(deps, account, given, http) };
+}
+
 export const goOn = handle(continueSignIn, async (deps, { body, caller, http }) => {
   const pending = await findPending(deps.db, http);
   const provider = pending === null ? null : await findEnabledProvider(deps, pending.provider);
   if (pending === null || provider === null) throw refuse('sign-in-expired');
-  const account =
-    pending.purpose === 'confirm'
-      ? await confirmed(deps, pending, body.password ?? '', http)
-      : await waiting(deps, pending);
-  await checkSecondFactor(deps, account, body.totp_code?.trim() ?? '', http);
+  const { account, secondFactor } = await prove(deps, pending, body, http);
   await use(deps, provider, pending, account.ref);
   await forgetFailures(deps.db, account.username);
-  const signedIn = { userRef: account.ref, provider: provider.name, secondFactor: account.two_factor };
+  const signedIn = { userRef: account.ref, provider: provider.name, secondFactor };
   const opened = await completeSignIn(deps, signedIn, caller, http);
   return { status: 200, body: opened.body, cookie: opened.cookie };
 });

@@ -5,43 +5,19 @@ import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
-import { openSession } from '../identity/open-session.ts';
+import { completeSignIn } from '../identity/complete-sign-in.ts';
+import { ownAddress } from '../identity/own-address.ts';
 import { findEnabledProvider, type RedirectProvider } from '../identity/provider-registry.ts';
-import { endSession } from '../identity/sessions.ts';
 import { admit, linkPerson } from './admit.ts';
 import { SignInFailure } from './failure.ts';
 import { type Binding, beginFlow, flowCookie, type TakenFlow, takeFlow } from './flows.ts';
 import { personOfResponse, redirectUri } from './oidc.ts';
 import type { Person } from './person.ts';
 import { personOfAssertion } from './saml.ts';
-import { ownAddress, signInPage } from './start.ts';
+import { signInPage } from './start.ts';
 
 /** The page of linked identities. */
 export const IDENTITIES_PAGE = '/settings/security';
-
-/** Opens the session of an account that has signed in, ends the browser's previous one, and records it. */
-export async function completeSignIn(
-  deps: Deps,
-  { userRef, provider, secondFactor }: { userRef: number; provider: string; secondFactor: boolean },
-  caller: Caller,
-  http: HttpFacts,
-) {
-  if (caller.kind === 'user' && caller.sessionId !== null) await endSession(deps.db, caller.sessionId);
-  const opened = await openSession(deps, userRef, http);
-  await deps.db.transaction().execute((tx) =>
-    recordEvent(tx, opened.caller, {
-      event: 'auth.signed_in',
-      subjectUserRef: userRef,
-      metadata: {
-        provider,
-        two_factor: secondFactor,
-        address: http.address,
-        user_agent: http.userAgent,
-      },
-    }),
-  );
-  return opened;
-}
 
 /** Links the identity to the account that asked for it, if its session still exists (SSO-16). */
 async function link(deps: Deps, provider: RedirectProvider, person: Person, flow: TakenFlow): Promise<void> {

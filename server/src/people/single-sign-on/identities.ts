@@ -1,9 +1,9 @@
 import { linkIdentity, listIdentities, unlinkIdentity } from '@vitrine/contract/providers';
-import { sql } from 'kysely';
 import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { findEnabledProvider, readProviders } from '../identity/provider-registry.ts';
+import { checkCanSignIn, lockWaysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { SignInFailure } from './failure.ts';
 import { redirectTo } from './start.ts';
 
@@ -40,16 +40,10 @@ export const link = handle(linkIdentity, async (deps, { caller, body, http }) =>
   }
 });
 
-/** SSO-18: an account keeps a password, a directory or another identity. */
+/** SSO-18: an account keeps a password, a directory, another identity or a passkey. */
 export const unlink = handle(unlinkIdentity, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
-    // Locks the account, so that two requests do not remove the last two ways at once.
-    const account = await tx
-      .selectFrom('users')
-      .select(['password_hash', 'provider'])
-      .where('ref', '=', caller.ref)
-      .forNoKeyUpdate()
-      .executeTakeFirstOrThrow();
+    await lockWaysToSignIn(tx, caller.ref);
     const removed = await tx
       .deleteFrom('user_identities')
       .where('id', '=', params.id)
@@ -57,11 +51,7 @@ export const unlink = handle(unlinkIdentity, async ({ db }, { caller, params }) 
       .returning('provider')
       .executeTakeFirst();
     if (removed === undefined) throw notFound();
-    const { rows } = await sql`select from user_identities where user_ref = ${caller.ref} limit 1`.execute(
-      tx,
-    );
-    const remains = account.password_hash !== null || account.provider === 'ldap' || rows.length > 0;
-    if (!remains) throw refuse('last-way-to-sign-in');
+    await checkCanSignIn(tx, caller.ref);
     await recordEvent(tx, caller, {
       event: 'user.identity.unlinked',
       subjectUserRef: caller.ref,

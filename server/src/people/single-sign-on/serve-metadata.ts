@@ -1,9 +1,9 @@
 import { getSamlMetadata } from '@vitrine/contract/providers';
 import { handle } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { ownAddress } from '../identity/own-address.ts';
 import { findEnabledProvider } from '../identity/provider-registry.ts';
 import { acsUrl, spEntityId } from './saml.ts';
-import { ownAddress } from './start.ts';
 
 /** SSO-26: the metadata of this library for a provider. */
 export const serveMetadata = handle(getSamlMetadata, async (deps, { params, http }) => {

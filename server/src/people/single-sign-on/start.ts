@@ -1,8 +1,8 @@
 import { listSignInProviders, startOidcSignIn, startSamlSignIn } from '@vitrine/contract/providers';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
-import { readSite } from '../../core/settings.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { ownAddress } from '../identity/own-address.ts';
 import {
   findEnabledProvider,
   type RedirectProvider,
@@ -32,11 +32,6 @@ export const listWays = handle(listSignInProviders, async (deps) => {
     }));
   return { status: 200, body: [...ldap, ...redirecting] };
 });
-
-/** Returns the address of this library that providers redirect to: the public one, else the one that was addressed. */
-export async function ownAddress(deps: Pick<Deps, 'db' | 'config'>, http: HttpFacts): Promise<string> {
-  return (await readSite(deps)).base_url ?? http.ownOrigin;
-}
 
 /** Begins a flow, and returns the provider's address and the cookie. Throws SignInFailure. */
 export async function redirectTo(

@@ -896,6 +896,28 @@ interface NotifiedLikesTable {
   notification_id: string;
 }
 
+interface PasskeyChallengesTable {
+  challenge_hash: Buffer;
+  session_id: string | null;
+  user_handle: Buffer | null;
+  expires_at: string;
+}
+
+interface PasskeysTable {
+  id: Generated<string>;
+  user_ref: number;
+  name: string;
+  credential_id: Buffer;
+  public_key: Buffer;
+  user_handle: Buffer;
+  counter: number;
+  transports: Generated<string[]>;
+  multi_device: boolean;
+  backed_up: boolean;
+  created_at: Generated<string>;
+  last_used_at: string | null;
+}
+
 interface PictureCodesTable {
   file_hash: string;
   model: string;
@@ -1498,6 +1520,8 @@ export interface Tables {
   notification_preferences: NotificationPreferencesTable;
   notifications: NotificationsTable;
   notified_likes: NotifiedLikesTable;
+  passkey_challenges: PasskeyChallengesTable;
+  passkeys: PasskeysTable;
   picture_codes: PictureCodesTable;
   picture_prints: PicturePrintsTable;
   picture_vectors: PictureVectorsTable;

@@ -58,6 +58,50 @@ export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
   });
 }
 
+/** PASSKEY-8: the passkeys of others do not exist for an account; only sessions of its owner change them. */
+export async function lookAtPasskeys({ world, ledger, callers }: About) {
+  const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
+  const ids = new Map(refs.map((ref) => [ref, randomUUID()]));
+  const rows = [...ids].map(([user_ref, id]) => ({
+    id,
+    user_ref,
+    name: 'kept',
+    credential_id: Buffer.from(id),
+    public_key: Buffer.from('key'),
+    user_handle: Buffer.from('handle'),
+    counter: 0,
+    multi_device: false,
+    backed_up: false,
+  }));
+  await world.library.deps.db.insertInto('passkeys').values(rows).execute();
+  await together(callers, async (caller) => {
+    const { status, text } = await caller.visitor.send('/account/passkeys');
+    const refusal = refusalOf(caller, accountDoor);
+    ledger.hold(`${caller.name}: passkeys: status`, status, refusal ?? 200);
+    if (status === 200) {
+      const { items }: { items: { id: string }[] } = JSON.parse(text);
+      ledger.hold(`${caller.name}: passkeys`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
+    }
+    const isForbidden = caller.scopes !== null || caller.name.startsWith('impersonator');
+    const locked = caller.kind === 'anonymous' ? 401 : isForbidden ? 403 : null;
+    const chosen = [...ids].filter(([ref]) => (ref + (caller.ref ?? 0)) % 23 === 0 || ref === caller.ref);
+    for (const [ref, id] of chosen) {
+      const isMine = ref === caller.ref;
+      const path = `/account/passkeys/${id}`;
+      const cell = `${caller.name}: passkey of ${ref}`;
+      const [got, changed] = [
+        await caller.visitor.send(path),
+        await caller.visitor.send(path, { method: 'PATCH', body: {} }),
+      ];
+      ledger.hold(`${cell}: GET`, got.status, refusal ?? (isMine ? 200 : 404));
+      ledger.hold(`${cell}: PATCH`, changed.status, locked ?? (isMine ? 200 : 404));
+      if (isMine) continue;
+      const removed = await caller.visitor.send(path, { method: 'DELETE' });
+      ledger.hold(`${cell}: DELETE`, removed.status, locked ?? 404);
+    }
+  });
+}
+
 export async function lookAtWatches({ world, ledger, callers }: About) {
   await together(callers, async (caller) => {
     for (const [turn, post] of aboutPortion(caller, world.sample).entries()) {

@@ -43,6 +43,12 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
     '{actor} removed the second factor of {subject}',
   ],
   'auth.2fa.recovery_codes.renewed': '{actor} created new recovery codes',
+  'auth.passkey.added': '{actor} added the passkey “{name}”',
+  'auth.passkey.renamed': '{actor} renamed the passkey “{before}” to “{name}”',
+  'auth.passkey.removed': [
+    '{actor} removed the passkey “{name}”',
+    '{actor} removed the passkey “{name}” of {subject}',
+  ],
   'auth.token.created': '{actor} created the access token “{name}”',
   'auth.token.deleted': '{actor} revoked an access token',
   'auth.session.ended': ['{actor} ended one of their sessions', '{actor} ended a session of {subject}'],

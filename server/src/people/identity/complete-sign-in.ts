@@ -1,0 +1,30 @@
+import type { Caller } from '../../access/caller.ts';
+import type { Deps } from '../../core/deps.ts';
+import type { HttpFacts } from '../../core/handle.ts';
+import { recordEvent } from '../audit/record.ts';
+import { openSession } from './open-session.ts';
+import { endSession } from './sessions.ts';
+
+/** Opens the session of an account that has signed in, ends the browser's previous one (SIGNIN-13), and records it. */
+export async function completeSignIn(
+  deps: Deps,
+  { userRef, provider, secondFactor }: { userRef: number; provider: string; secondFactor: boolean },
+  caller: Caller,
+  http: HttpFacts,
+) {
+  if (caller.kind === 'user' && caller.sessionId !== null) await endSession(deps.db, caller.sessionId);
+  const opened = await openSession(deps, userRef, http);
+  await deps.db.transaction().execute((tx) =>
+    recordEvent(tx, opened.caller, {
+      event: 'auth.signed_in',
+      subjectUserRef: userRef,
+      metadata: {
+        provider,
+        two_factor: secondFactor,
+        address: http.address,
+        user_agent: http.userAgent,
+      },
+    }),
+  );
+  return opened;
+}
