@@ -210,6 +210,15 @@ AS $function$
   end, '')
 $function$;
 
+CREATE OR REPLACE FUNCTION public.forget_confirmed_email()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.email_confirmed_at := null;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.hide_old_members()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2476,6 +2485,46 @@ create table imported_ids (
 CREATE INDEX imported_ids_old ON public.imported_ids USING btree (kind, old_id);
 CREATE INDEX imported_ids_target ON public.imported_ids USING btree (kind, target);
 
+create table invitation_teams (
+  invitation_id uuid not null,
+  team_id uuid not null,
+  constraint invitation_teams_pkey PRIMARY KEY (invitation_id, team_id),
+  constraint invitation_teams_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES invitations(id) ON DELETE CASCADE,
+  constraint invitation_teams_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE
+);
+CREATE INDEX invitation_teams_team ON public.invitation_teams USING btree (team_id);
+
+create table invitations (
+  id uuid not null default gen_random_uuid(),
+  token_hash bytea not null,
+  mailed_token_hash bytea,
+  email text,
+  email_key text,
+  role_id uuid not null,
+  message text,
+  max_uses integer not null,
+  uses integer not null default 0,
+  mailed boolean not null default false,
+  created_by_user_ref bigint,
+  given_by_user_ref bigint,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  revoked_at timestamp(3) with time zone,
+  constraint invitations_pkey PRIMARY KEY (id),
+  constraint invitations_created_by_user_ref_fkey FOREIGN KEY (created_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint invitations_given_by_user_ref_fkey FOREIGN KEY (given_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint invitations_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
+  constraint invitations_check CHECK (((uses >= 0) AND (uses <= max_uses))),
+  constraint invitations_max_uses_check CHECK (((max_uses >= 1) AND (max_uses <= 1000)))
+);
+CREATE INDEX invitations_creator ON public.invitations USING btree (created_by_user_ref) WHERE (created_by_user_ref IS NOT NULL);
+CREATE INDEX invitations_email ON public.invitations USING btree (email_key) WHERE (email_key IS NOT NULL);
+CREATE INDEX invitations_giver ON public.invitations USING btree (given_by_user_ref) WHERE (given_by_user_ref IS NOT NULL);
+CREATE UNIQUE INDEX invitations_mailed_token ON public.invitations USING btree (mailed_token_hash) WHERE (mailed_token_hash IS NOT NULL);
+CREATE INDEX invitations_newest ON public.invitations USING btree (created_at DESC, id DESC);
+CREATE INDEX invitations_role ON public.invitations USING btree (role_id);
+CREATE UNIQUE INDEX invitations_token ON public.invitations USING btree (token_hash);
+
 create table job_progress (
   job_id bigint not null,
   part double precision not null,
@@ -3165,12 +3214,15 @@ create table sign_in_flows (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   used_at timestamp(3) with time zone,
+  invitation_id uuid,
   constraint sign_in_flows_pkey PRIMARY KEY (id),
+  constraint sign_in_flows_invitation_id_fkey FOREIGN KEY (invitation_id) REFERENCES invitations(id) ON DELETE SET NULL,
   constraint sign_in_flows_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
   constraint sign_in_flows_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint sign_in_flows_purpose_check CHECK ((purpose = ANY (ARRAY['sign_in'::text, 'link'::text, 'confirm'::text, 'second_factor'::text])))
 );
 CREATE INDEX sign_in_flows_expiry ON public.sign_in_flows USING btree (expires_at);
+CREATE INDEX sign_in_flows_invitation ON public.sign_in_flows USING btree (invitation_id) WHERE (invitation_id IS NOT NULL);
 CREATE INDEX sign_in_flows_session ON public.sign_in_flows USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX sign_in_flows_user ON public.sign_in_flows USING btree (user_ref) WHERE (user_ref IS NOT NULL);
 
@@ -3478,6 +3530,7 @@ create table users (
   hashed_as text,
   email_key text,
   role_provider text,
+  email_confirmed_at timestamp(3) with time zone,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -3493,6 +3546,7 @@ CREATE UNIQUE INDEX users_username_key ON public.users USING btree (username_key
 CREATE INDEX users_without_email_key ON public.users USING btree (email) WHERE ((email IS NOT NULL) AND (email_key IS NULL));
 CREATE INDEX users_without_key ON public.users USING btree (ref) WHERE (username_key IS NULL);
 CREATE TRIGGER users_called_out AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN ((new.status <> old.status)) EXECUTE FUNCTION call_out_user();
+CREATE TRIGGER users_confirmed_email BEFORE UPDATE OF email ON public.users FOR EACH ROW WHEN (((new.email IS DISTINCT FROM old.email) AND (NOT (new.email_confirmed_at IS DISTINCT FROM old.email_confirmed_at)))) EXECUTE FUNCTION forget_confirmed_email();
 CREATE TRIGGER users_directions BEFORE INSERT OR UPDATE OF fullname, display_name ON public.users FOR EACH ROW WHEN ((concat(new.fullname, new.display_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_user();
 CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_new_user_documents();
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();

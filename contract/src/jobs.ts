@@ -21,6 +21,7 @@ export const jobNames = [
   'mail-notification',
   'mail-digests',
   'mail-digest',
+  'mail-invitation',
   'forget-notifications',
   'count-storage',
   'extract',

@@ -27,6 +27,7 @@ import * as fields from './fields.ts';
 import * as guests from './guests.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
+import * as invitations from './invitations.ts';
 import * as jobs from './jobs.ts';
 import * as linkVisits from './link-visits.ts';
 import * as links from './links.ts';
@@ -101,6 +102,7 @@ export const modules = [
   guests,
   identity,
   impersonation,
+  invitations,
   jobs,
   linkVisits,
   links,

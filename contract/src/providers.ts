@@ -219,6 +219,8 @@ const starting = {
   params: name,
   query: closed({
     return_to: Type.Optional(Type.String({ maxLength: 2000 })),
+    /** The token of an invitation, with which people without an account get one. */
+    invitation: Type.Optional(Type.String({ maxLength: 200 })),
   }),
   responses: { 302: noContent },
   errors: ['not-found'],
@@ -230,7 +232,7 @@ export const startOidcSignIn = operation({
   path: '/auth/oidc/{name}/start',
   summary: 'Start signing in with OpenID Connect',
   description:
-    'Redirects the browser to the provider. `return_to` is a path of this library to return to. If the provider does not respond, redirects to `/sign-in?error=unavailable`.',
+    'Redirects the browser to the provider. `return_to` is a path of this library to return to, `invitation` the token of an invitation to accept. If the provider does not respond, redirects to `/sign-in?error=unavailable`.',
 });
 
 /** What a provider may add to the redirection; unknown parameters are passed on to the check of the response. */

@@ -51,7 +51,7 @@ export const getUserByUsername = operation({
   errors: ['not-found'],
 });
 
-const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+export const FullName = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
 
 export const updateUser = operation({
   id: 'updateUser',

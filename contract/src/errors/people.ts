@@ -30,6 +30,7 @@ export const peopleErrors = {
     status: 413,
     text: 'the library may store {quota}, and this is more; ask an administrator',
   },
+  'invitation-over': { status: 409, text: 'that invitation is used up or revoked' },
   'last-administrator': { status: 400, text: 'that would leave the library without an administrator' },
   'last-way-to-sign-in': { status: 409, text: 'this is the last way to sign in to the account' },
   'mail-server-invalid': { status: 400, text: 'smtp_url {reason}', property: 'smtp_url' },
@@ -63,6 +64,7 @@ export const peopleErrors = {
   'restore-not-yours': { status: 403, text: 'only the account that deleted it can restore it' },
   'role-not-found': { status: 404, text: 'role not found' },
   'sign-in-expired': { status: 401, text: 'this sign-in has expired; start again' },
+  'signed-in-already': { status: 409, text: 'sign out first' },
   'slug-taken': { status: 409, text: 'that slug is taken', property: 'slug' },
   'team-asset-not-found': { status: 404, text: 'no public asset of this team' },
   'team-files-not-readable': {

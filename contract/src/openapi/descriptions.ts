@@ -23,6 +23,7 @@ const described: Readonly<Record<string, string>> = {
   'Sign-in': 'Starting and ending sessions, and the identity of the caller.',
   Account: 'Settings of the caller’s own account: preferences, sessions, password, saved views and searches.',
   Users: 'Profiles, followers, and the administration of accounts.',
+  Invitations: 'Inviting people, and the accounts that they create with an invitation.',
   Tokens: 'Personal access tokens for scripts and other clients.',
   Roles: 'Roles and capabilities, and the grants and revokes of single accounts.',
   Impersonation: 'Acting as another account to see what it sees.',

@@ -33,9 +33,14 @@ export function checkMayAdminister(caller: SignedIn, account: Capabilities): voi
   }
 }
 
+/** Returns whether the caller holds these capabilities everywhere, so that they may give them. */
+export function mayGive(caller: SignedIn, codes: readonly string[]): boolean {
+  return holdsAll(caller, codes);
+}
+
 /** Throws 403 when the caller would give capabilities that they do not hold everywhere. */
 export function checkMayGive(caller: SignedIn, codes: readonly string[]): void {
-  if (!holdsAll(caller, codes)) throw refuse('capability-not-held');
+  if (!mayGive(caller, codes)) throw refuse('capability-not-held');
 }
 
 /** Accounts `users u` whose role gives `system.admin`, by itself or through its parents. */

@@ -105,6 +105,20 @@ export async function checkMayTakeOut(
   );
 }
 
+/** Throws 404 for a team that does not exist, and 403 for one whose members the caller may not change. */
+export async function checkMayFill(
+  db: Database,
+  caller: SignedIn,
+  teamIds: readonly string[],
+): Promise<void> {
+  const wanted = [...new Set(teamIds)];
+  const { rows } = await sql<{ writable: boolean }>`select ${writableTeams(caller)} as writable from teams t
+    where t.id = any(${wanted}::uuid[]) and ${liveTeam}`.execute(db);
+  if (rows.length < wanted.length) throw refuse('team-not-found');
+  if (rows.some(({ writable }) => !writable))
+    throw refuse('capability-missing', { capability: 'teams.write' });
+}
+
 /** TEAM-9: throws 403 on the caller's own account, also for administrators: somebody else adds them to a team. */
 export function checkMayAddMember(caller: SignedIn, userRef: number): void {
   if (userRef === caller.ref) throw refuse('cannot-add-yourself-to-team');

@@ -35,6 +35,7 @@ import { expireJob } from '../operate/expire.ts';
 import { countStorageJob } from '../operate/storage/count.ts';
 import { sweepJob } from '../operate/storage/sweep/stored-files.ts';
 import { retainAuditJob } from '../people/audit/retention.ts';
+import { mailInvitationJob } from '../people/invitations/jobs/mail.ts';
 import { forgetNotificationsJob } from '../people/notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from '../people/notifications/jobs/mail.ts';
 import { announceJob } from '../people/notifications/jobs/notify.ts';
@@ -67,6 +68,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'mail-notification': mailNotificationJob(deps),
     'mail-digests': mailDigestsJob(deps),
     'mail-digest': mailDigestJob(deps),
+    'mail-invitation': mailInvitationJob(deps),
     'forget-notifications': forgetNotificationsJob(deps),
     'count-storage': countStorageJob(deps),
     'rewrite-documents': rewriteDocumentsJob(deps),

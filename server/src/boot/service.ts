@@ -257,8 +257,8 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
     redirectOf: oldAddresses(deps, entrance.enter),
-    // Pages of share links.
-    isUnlisted: (path) => path.startsWith('/s/'),
+    // Pages of share links, invitations, new passwords and confirmations.
+    isUnlisted: (path) => /^\/(s|invite|reset|verify)\//.test(path),
     countFile,
   });
   return {

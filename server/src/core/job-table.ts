@@ -50,6 +50,8 @@ export interface Jobs {
   'mail-digests': Record<string, never>;
   /** Mails an account its notifications from before this time. */
   'mail-digest': { user: number; before: string };
+  /** Mails an invitation. */
+  'mail-invitation': { id: string };
   /** Removes notifications past their retention. */
   'forget-notifications': Record<string, never>;
   /** Counts what the library holds. */

@@ -150,6 +150,11 @@ import * as identitySignIn from '../people/identity/sign-in.ts';
 import * as identitySignOut from '../people/identity/sign-out.ts';
 import * as identityTokenList from '../people/identity/token-list.ts';
 import * as identityTwoFactor from '../people/identity/two-factor.ts';
+import * as invitationsAccept from '../people/invitations/accept.ts';
+import * as invitationsCreate from '../people/invitations/create.ts';
+import * as invitationsOpen from '../people/invitations/open.ts';
+import * as invitationsRevoke from '../people/invitations/revoke.ts';
+import * as invitationsShow from '../people/invitations/show.ts';
 import * as mailSettings from '../people/mail/settings.ts';
 import * as mailTestMessage from '../people/mail/test-message.ts';
 import * as notificationsList from '../people/notifications/list.ts';
@@ -329,6 +334,11 @@ const modules = [
   identitySignOut,
   identityTokenList,
   identityTwoFactor,
+  invitationsAccept,
+  invitationsCreate,
+  invitationsOpen,
+  invitationsRevoke,
+  invitationsShow,
   mailSettings,
   mailTestMessage,
   liveStream,

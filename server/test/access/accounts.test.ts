@@ -414,6 +414,8 @@ describe('doors', () => {
     '/auth/oidc/{name}/start',
     '/auth/oidc/{name}/callback',
     '/auth/continue',
+    '/invitations/{token}',
+    '/invitations/{token}/accept',
     '/setup/status',
     '/setup/complete',
     '/appearance',

@@ -193,11 +193,12 @@ describe('while impersonating', () => {
   test('no accounts or tokens can be created, and no password, second factor or capabilities be changed', async () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
-    const intended = `addPasskey addTeamMember addTeamParent changePassword confirmTwoFactor createProvider createToken createUser
-      decideRequest deletePasskey deleteProvider
-      deleteUser disableTwoFactor enrollTwoFactor grantCapability linkIdentity removeGrant removeRevoke removeTeamParent
-      removeUserTwoFactor renewRecoveryCodes resetPassword revokeCapability rotateOwnKeys setUserRole
-      startPasskey unlinkIdentity updateFollowableAccount updatePasskey updateProvider`;
+    const intended = `addPasskey addTeamMember addTeamParent changePassword confirmTwoFactor createInvitation
+      createProvider createToken createUser decideRequest deletePasskey deleteProvider deleteUser
+      disableTwoFactor enrollTwoFactor grantCapability linkIdentity removeGrant removeRevoke
+      removeTeamParent removeUserTwoFactor renewRecoveryCodes resendInvitation resetPassword
+      revokeCapability rotateOwnKeys setUserRole startPasskey unlinkIdentity updateFollowableAccount
+      updatePasskey updateProvider`;
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await library.joinAll('boss', 'bystander');
     await grant(library, boss, ['users.write', 'teams.write', 'system.config.write']);

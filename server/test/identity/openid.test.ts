@@ -168,6 +168,34 @@ describe('signing in', () => {
     expect(await accountOf('uri')).toBeUndefined();
   });
 
+  // SSO-11, SSO-30, INVITE-9
+  test('makes accounts of invited people, with the role and teams of the invitation', async () => {
+    await change({ creation: 'invited' });
+    const invite = async (body: { email?: string; role?: string; team_ids?: string[] }) => {
+      const made = await root.ok('createInvitation', { body });
+      return { id: made.id, token: made.url.split('/').at(-1) ?? '' };
+    };
+    const byLink = await invite({ role: 'viewer', team_ids: [other] });
+    await invite({ email: 'Ivo@Studio.example', role: 'viewer' });
+    const ida = { sub: 'id-of-ida', preferred_username: 'ida' };
+    const ivo = { sub: 'id-of-ivo', preferred_username: 'ivo', email: 'ivo@studio.example' };
+    const revoked = await invite({});
+    await root.ok('revokeInvitation', { params: { id: revoked.id } });
+    const pages = [
+      (await signInAs(ida, `?invitation=${revoked.token}`)).page,
+      (await signInAs(ivo)).page,
+      (await signInAs({ ...ivo, email_verified: true, groups: ['chiefs', 'editors'] })).page,
+      (await signInAs(ida, `?invitation=${byLink.token}&return_to=/search`)).page,
+      (await signInAs({ sub: 'id-of-ike', preferred_username: 'ike' }, `?invitation=${byLink.token}`)).page,
+    ];
+    const refused = '/sign-in?error=not_invited';
+    expect(pages).toEqual([refused, refused, '/', '/search', refused]);
+    await change({ creation: 'first_sign_in' });
+    const [first, second] = [await accountOf('ida'), await accountOf('ivo')];
+    expect([first?.role, second?.role]).toEqual(['viewer', 'viewer']);
+    expect([await teamsOf(first?.ref), await teamsOf(second?.ref)]).toEqual([[other], [team]]);
+  });
+
   // SSO-12
   test('uses the local part of the e-mail without a usable name, and claims within claims', async () => {
     await change({ claims: { username: 'nick', fullname: 'more.full', groups: 'groups' } });

@@ -223,8 +223,8 @@ const gated = {
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUsers',
-  'users.write': `createUser deleteUser endUserSession endUserSessions grantCapability removeGrant removeRevoke
-    removeUserTwoFactor resetPassword revokeCapability setUserQuota setUserRole setUserStatus`,
+  'users.write': `createInvitation createUser deleteUser endUserSession endUserSessions grantCapability listInvitations
+    removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus`,
 };
 
 // ROLE-13, ROLE-17

@@ -110,7 +110,7 @@ async function restoreFiles(
 async function endPast(client: pg.ClientBase): Promise<void> {
   await client.query('delete from sessions');
   await client.query("delete from settings where key in ('buckets', 'last_backup')");
-  await removeJobsOf(client, ['mail-notification', 'mail-digest']);
+  await removeJobsOf(client, ['mail-notification', 'mail-digest', 'mail-invitation']);
 }
 
 async function restoreRows(

@@ -13,7 +13,7 @@ import {
 import { sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { liveTeam, writableTeams } from '../../access/teams.ts';
+import { checkMayFill } from '../../access/teams.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
@@ -98,12 +98,11 @@ async function checkMapping(
     if (role === null) throw refuse('role-not-found');
     checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
   }
-  const wanted = [...new Set(team_mapping.map(({ team_id }) => team_id))];
-  const { rows } = await sql<{ writable: boolean }>`select ${writableTeams(caller)} as writable from teams t
-    where t.id = any(${wanted}::uuid[]) and ${liveTeam}`.execute(tx);
-  if (rows.length < wanted.length) throw refuse('team-not-found');
-  if (rows.some(({ writable }) => !writable))
-    throw refuse('capability-missing', { capability: 'teams.write' });
+  await checkMayFill(
+    tx,
+    caller,
+    team_mapping.map(({ team_id }) => team_id),
+  );
 }
 
 function settingsAfter(

@@ -5,6 +5,7 @@ import { takeLock } from '../../platform/database/take-lock.ts';
 import { recordEvent } from '../audit/record.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
 import type { RedirectProvider } from '../identity/provider-registry.ts';
+import { lockOpenInvitation, type OpenInvitation, useInvitation } from '../invitations/open.ts';
 import { SignInFailure } from './failure.ts';
 import { applyMapping, mappedRole } from './mapping.ts';
 import { isOfAllowedDomain, type Person } from './person.ts';
@@ -60,7 +61,7 @@ export async function follow(
   person: Person,
   userRef: number,
 ): Promise<void> {
-  const { kind, issuer, subject, username, email, fullname } = person;
+  const { kind, issuer, subject, username, email, emailVerified, fullname } = person;
   await tx
     .updateTable('user_identities')
     .set({ provider: provider.name, username, email, last_used_at: sql`now()` })
@@ -71,26 +72,38 @@ export async function follow(
   const key = keyOfEmail(email);
   await sql`update users u set fullname = coalesce(${fullname}, u.fullname), updated_at = now(),
       email = case when x.free then ${email} else u.email end,
-      email_key = case when x.free then ${key} else u.email_key end
-    from (select ${email}::text is not null and not exists (
-      select from users o where o.email_key = ${key} and o.ref <> ${userRef}) as free) x
+      email_key = case when x.free then ${key} else u.email_key end,
+      email_confirmed_at = case when x.verified then now() else u.email_confirmed_at end
+    from (select free, free and ${emailVerified}::boolean as verified from (select ${email}::text is not null and not exists (
+      select from users o where o.email_key = ${key} and o.ref <> ${userRef}) as free) y) x
     where u.ref = ${userRef} and (u.fullname is distinct from coalesce(${fullname}, u.fullname)
-      or (x.free and u.email is distinct from ${email}))`.execute(tx);
+      or (x.free and u.email is distinct from ${email}) or (x.verified and u.email_confirmed_at is null))`.execute(
+    tx,
+  );
   await applyMapping(tx, provider, userRef, person.groups);
 }
 
 /** Creates the account of a person at their first sign-in; null if the name was taken meanwhile. */
-async function createAccount(tx: Tx, provider: RedirectProvider, person: Person): Promise<number | null> {
+async function createAccount(
+  tx: Tx,
+  provider: RedirectProvider,
+  person: Person,
+  invitation: OpenInvitation | null,
+): Promise<number | null> {
   const { username, email, fullname, issuer, subject } = person;
   if (username === null)
     throw new SignInFailure('invalid', 'the person has no name that an account may have');
+  // A role of an invitation was given by a person: no mapping changes it (SSO-30).
+  const roles =
+    invitation === null
+      ? [mappedRole(provider, person.groups), provider.settings.default_role, 'member']
+      : [invitation.role];
+  const roleProvider = invitation === null ? provider.name : null;
   const { rows } = await sql<{ ref: number }>`
     insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, role_id, role_provider)
     select ${username}, ${foldName(username)}, ${provider.name}, ${JSON.stringify([issuer, subject])}, ${fullname},
-      ${email}, ${keyOfEmail(email)}, id, ${provider.name}
-    from roles where code = any(${[mappedRole(provider, person.groups), provider.settings.default_role, 'member']}::text[])
-    order by array_position(${[mappedRole(provider, person.groups), provider.settings.default_role, 'member']}::text[], code)
-    limit 1
+      ${email}, ${keyOfEmail(email)}, id, ${roleProvider}
+    from roles where code = any(${roles}::text[]) order by array_position(${roles}::text[], code) limit 1
     on conflict do nothing returning ref`.execute(tx);
   const made = rows[0]?.ref;
   if (made === undefined) return null;
@@ -99,14 +112,28 @@ async function createAccount(tx: Tx, provider: RedirectProvider, person: Person)
     subjectUserRef: made,
     metadata: { username, provider: provider.name },
   });
+  if (invitation !== null) await useInvitation(tx, invitation, made);
   return made;
 }
 
+/** INVITE-9: returns the invitation with which the sign-in began, else the newest one for the verified e-mail; null for none. */
+async function invitationFor(tx: Tx, { email, emailVerified }: Person, invitationId: string | null) {
+  const begun = invitationId === null ? null : await lockOpenInvitation(tx, sql`i.id = ${invitationId}`);
+  if (begun !== null || email === null || !emailVerified) return begun;
+  return lockOpenInvitation(tx, sql`i.email_key = ${keyOfEmail(email)}`);
+}
+
 /**
- * Returns the account of a person whom the provider has authenticated, created if the provider may create it (SSO-11).
+ * Returns the account of a person whom the provider has authenticated, created if the provider may
+ * create it or the person is invited (SSO-11).
  * No account is taken over by name or e-mail (SSO-15). Throws SignInFailure, and then writes nothing.
  */
-export async function admit(db: Database, provider: RedirectProvider, person: Person): Promise<Admission> {
+export async function admit(
+  db: Database,
+  provider: RedirectProvider,
+  person: Person,
+  invitationId: string | null,
+): Promise<Admission> {
   if (!isOfAllowedDomain(person, provider.settings.allowed_domains))
     throw new SignInFailure('domain', 'the e-mail is not verified, or of a domain that is not allowed');
   if (Buffer.byteLength(person.issuer) > 1000 || Buffer.byteLength(person.subject) > 1000)
@@ -122,9 +149,10 @@ export async function admit(db: Database, provider: RedirectProvider, person: Pe
     }
     const { rows } = await sql`select from users u where ${claimedAccounts(person)} limit 1`.execute(tx);
     if (rows.length > 0) return { kind: 'confirm' };
-    if (provider.settings.creation !== 'first_sign_in')
+    const invitation = await invitationFor(tx, person, invitationId);
+    if (invitation === null && provider.settings.creation !== 'first_sign_in')
       throw new SignInFailure('not_invited', 'the person has no account and no invitation');
-    const ref = await createAccount(tx, provider, person);
+    const ref = await createAccount(tx, provider, person, invitation);
     if (ref === null) return { kind: 'confirm' };
     await linkPerson(tx, provider, person, ref);
     await follow(tx, provider, person, ref);

@@ -88,7 +88,7 @@ async function finish(
       await link(deps, provider, person, flow);
       return { headers: { location: `${IDENTITIES_PAGE}?linked=${name}` } };
     }
-    const admission = await admit(db, provider, person);
+    const admission = await admit(db, provider, person, flow.invitationId);
     const { secret } = flow;
     if (admission.kind === 'confirm') {
       await beginFlow(db, { secret, provider: name, purpose: 'confirm', person });

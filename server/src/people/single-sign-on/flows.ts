@@ -56,6 +56,8 @@ export interface NewFlow {
   userRef?: number;
   sessionId?: string;
   returnTo?: string | null;
+  /** The invitation with which the sign-in began. */
+  invitationId?: string | null;
   person?: Person;
 }
 
@@ -70,6 +72,7 @@ export async function beginFlow(db: Database | Tx, flow: NewFlow): Promise<Bindi
       user_ref: flow.userRef ?? null,
       session_id: flow.sessionId ?? null,
       return_to: flow.returnTo ?? null,
+      invitation_id: flow.invitationId ?? null,
       identity: flow.person === undefined ? null : JSON.stringify(flow.person),
       expires_at: sql<string>`now() + make_interval(mins => ${MINUTES})`,
     })
@@ -86,6 +89,7 @@ export interface TakenFlow {
   userRef: number | null;
   sessionId: string | null;
   returnTo: string | null;
+  invitationId: string | null;
 }
 
 /**
@@ -117,11 +121,12 @@ export async function takeFlow(
     .set({ used_at: sql`now()` })
     .where('id', '=', id)
     .where('used_at', 'is', null)
-    .returning(['purpose', 'user_ref', 'session_id', 'return_to'])
+    .returning(['purpose', 'user_ref', 'session_id', 'return_to', 'invitation_id'])
     .executeTakeFirst();
   if (taken === undefined) throw new SignInFailure('expired', 'the response has arrived before');
-  const { purpose, user_ref: userRef, session_id: sessionId, return_to: returnTo } = taken;
-  return { secret, binding, purpose, userRef, sessionId, returnTo };
+  const { purpose, user_ref: userRef, session_id: sessionId } = taken;
+  const { return_to: returnTo, invitation_id: invitationId } = taken;
+  return { secret, binding, purpose, userRef, sessionId, returnTo, invitationId };
 }
 
 /** A sign-in that needs a password or a code. */

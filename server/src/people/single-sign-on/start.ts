@@ -9,6 +9,7 @@ import {
   readProviders,
   startPath,
 } from '../identity/provider-registry.ts';
+import { findOpenInvitation, withToken } from '../invitations/open.ts';
 import { SignInFailure } from './failure.ts';
 import { beginFlow, browserSecret, flowCookie, type NewFlow } from './flows.ts';
 import { authorizationUrl, redirectUri } from './oidc.ts';
@@ -38,7 +39,7 @@ export async function redirectTo(
   deps: Deps,
   provider: RedirectProvider,
   http: HttpFacts,
-  flow: Pick<NewFlow, 'purpose' | 'userRef' | 'sessionId' | 'returnTo'>,
+  flow: Pick<NewFlow, 'purpose' | 'userRef' | 'sessionId' | 'returnTo' | 'invitationId'>,
 ) {
   const secret = browserSecret(http);
   const binding = await beginFlow(deps.db, { ...flow, secret, provider: provider.name });
@@ -59,13 +60,18 @@ export function signInPage(query: Record<string, string>, next: string | null): 
 async function begin(
   deps: Deps,
   kind: RedirectProvider['kind'],
-  { name, returnTo }: { name: string; returnTo: string | null },
+  { name, query }: { name: string; query: { return_to?: string; invitation?: string } },
   http: HttpFacts,
 ) {
+  const returnTo = returnPath(query.return_to);
   const provider = await findEnabledProvider(deps, name);
   if (provider?.kind !== kind) throw notFound();
+  const { invitation: token } = query;
+  const invitation = token === undefined ? null : await findOpenInvitation(deps.db, withToken(token));
+  const invitationId = invitation?.id ?? null;
   try {
-    const { url, cookie } = await redirectTo(deps, provider, http, { purpose: 'sign_in', returnTo });
+    const begun = { purpose: 'sign_in', returnTo, invitationId } as const;
+    const { url, cookie } = await redirectTo(deps, provider, http, begun);
     return { status: 302, headers: { location: url }, scopedCookie: cookie } as const;
   } catch (error) {
     if (!(error instanceof SignInFailure)) throw error;
@@ -75,9 +81,9 @@ async function begin(
 }
 
 export const startSignIn = handle(startOidcSignIn, async (deps, { params, query, http }) =>
-  begin(deps, 'oidc', { ...params, returnTo: returnPath(query.return_to) }, http),
+  begin(deps, 'oidc', { ...params, query }, http),
 );
 
 export const startWithSaml = handle(startSamlSignIn, async (deps, { params, query, http }) =>
-  begin(deps, 'saml', { ...params, returnTo: returnPath(query.return_to) }, http),
+  begin(deps, 'saml', { ...params, query }, http),
 );

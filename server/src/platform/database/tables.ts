@@ -782,6 +782,29 @@ interface ImportedIdsTable {
   imported_at: Generated<string>;
 }
 
+interface InvitationTeamsTable {
+  invitation_id: string;
+  team_id: string;
+}
+
+interface InvitationsTable {
+  id: Generated<string>;
+  token_hash: Buffer;
+  mailed_token_hash: Buffer | null;
+  email: string | null;
+  email_key: string | null;
+  role_id: string;
+  message: string | null;
+  max_uses: number;
+  uses: Generated<number>;
+  mailed: Generated<boolean>;
+  created_by_user_ref: number | null;
+  given_by_user_ref: number | null;
+  created_at: Generated<string>;
+  expires_at: string;
+  revoked_at: string | null;
+}
+
 interface JobProgressTable {
   job_id: number;
   part: number;
@@ -1218,6 +1241,7 @@ interface SignInFlowsTable {
   created_at: Generated<string>;
   expires_at: string;
   used_at: string | null;
+  invitation_id: string | null;
 }
 
 interface SimilarFilesTable {
@@ -1414,6 +1438,7 @@ interface UsersTable {
   hashed_as: string | null;
   email_key: string | null;
   role_provider: string | null;
+  email_confirmed_at: string | null;
 }
 
 interface WhiteboardsTable {
@@ -1509,6 +1534,8 @@ export interface Tables {
   guest_comments: GuestCommentsTable;
   identity_providers: IdentityProvidersTable;
   imported_ids: ImportedIdsTable;
+  invitation_teams: InvitationTeamsTable;
+  invitations: InvitationsTable;
   job_progress: JobProgressTable;
   job_workers: JobWorkersTable;
   last_writes: LastWritesTable;

@@ -20,8 +20,8 @@ const rules: readonly (readonly [RegExp, string])[] = [
   [/\b(Bearer|Negotiate|Digest)(\s+)[^\s"'\\,;]{6,}/gi, '$1$2***'],
   [/\b(Basic|AUTH (?:PLAIN|LOGIN|XOAUTH2|CRAM-MD5))(\s+)[A-Za-z0-9+/]{6,}={0,2}/g, '$1$2***'],
   [/vt_pat_[A-Za-z0-9]+/g, 'vt_pat_***'],
-  // Addresses of share links, whose tokens may be percent-encoded.
-  [/(\/(?:s|links)\/)[A-Za-z0-9%]{32,100}/g, '$1***'],
+  // Addresses of share links and other pages that are secrets, whose tokens may be percent-encoded.
+  [/(\/(?:s|links|invite|invitations|reset|password-reset|verify)\/)[A-Za-z0-9%]{32,100}/g, '$1***'],
 ];
 
 /**
@@ -40,6 +40,6 @@ export function redact(text: string, secrets: readonly string[] = []): string {
 
 /** Whether a line may contain a credential, which is cheaper to check than to search for each kind. */
 export const suspicious = new RegExp(
-  `${names}|:\\/\\/|bearer|negotiate|digest|basic|auth|vt_pat_|\\/s\\/|\\/links\\/|private key|header|busboy|body|connectionString`,
+  `${names}|:\\/\\/|bearer|negotiate|digest|basic|auth|vt_pat_|\\/s\\/|\\/links\\/|\\/invit|reset\\/|\\/verify\\/|private key|header|busboy|body|connectionString`,
   'i',
 );

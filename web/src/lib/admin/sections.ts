@@ -10,6 +10,7 @@ export interface AdminSection extends Place {
 
 const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
+  { href: '/admin/invitations', label: 'Invitations', capability: 'users.write' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
   { href: '/admin/fields', label: 'Fields', capability: 'fields.admin' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },

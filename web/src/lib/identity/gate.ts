@@ -25,6 +25,11 @@ function isOpenToVisitors(pathname: string): boolean {
   return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 
+/** Returns whether a page is opened from a mail or a sent address, whose token is the credential. */
+function isMailed(pathname: string): boolean {
+  return /^\/(invite|reset|verify)\/./.test(pathname);
+}
+
 function signInAddress(url: URL, hash: string): string {
   const wanted = `${url.pathname}${url.search}${hash}`;
   return wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`;
@@ -40,7 +45,7 @@ export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): st
   if (url.pathname === '/sign-in') {
     return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
   }
-  if (visitorState.user !== null) return undefined;
+  if (visitorState.user !== null || isMailed(url.pathname)) return undefined;
   return visitorState.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
 }
 

@@ -29,6 +29,7 @@ const works: Readonly<Record<JobName, string>> = {
   'reopen-reviews': 'Reopen reviews of a changed post',
   'remind-reviews': 'Remind of reviews',
   announce: 'Find the people to notify of an event',
+  'mail-invitation': 'Mail an invitation',
   'mail-notification': 'Mail a notification',
   'mail-digests': 'Find the digests that are due',
   'mail-digest': 'Mail a digest of notifications',

@@ -1,0 +1,54 @@
+import type { Invitation, InvitationState } from '@vitrine/contract/invitations';
+import { shortDayOf } from '#lib/time/moments.ts';
+
+/** Labels of the states of invitations. */
+export const stateLabels: Readonly<Record<InvitationState, string>> = {
+  open: 'Open',
+  used: 'Accepted',
+  revoked: 'Revoked',
+  expired: 'Expired',
+};
+
+/** The times for which an invitation can be open, in days. */
+export const lifetimes = [
+  { value: '1', label: 'One day' },
+  { value: '7', label: '7 days' },
+  { value: '30', label: '30 days' },
+  { value: '90', label: '90 days' },
+] as const;
+export type Lifetime = (typeof lifetimes)[number]['value'];
+
+/** Returns the time at which an invitation that is created now expires. */
+export function expiryAfter(days: Lifetime, now: Date): string {
+  return new Date(now.getTime() + Number(days) * 86_400_000).toISOString();
+}
+
+/** Returns whom an invitation is for. */
+export function inviteeOf({ email, max_uses }: Pick<Invitation, 'email' | 'max_uses'>): string {
+  if (email !== undefined && email !== null) return email;
+  return max_uses === 1 ? 'Anyone with the link, once' : `Anyone with the link, ${max_uses} times`;
+}
+
+/** Returns how an invitation is used and how long it is open. */
+export function useOf({ state, uses, max_uses, expires_at }: Invitation): string {
+  const used = max_uses === 1 ? [] : [`${uses} of ${max_uses} accounts created`];
+  const until = state === 'open' ? [`open until ${shortDayOf(expires_at)}`] : [];
+  return [...used, ...until].join(' · ');
+}
+
+/** Returns when and by whom an invitation was created. */
+export function originOf({ created_at, created_by, mailed }: Invitation): string {
+  const by = created_by === undefined ? '' : ` by ${created_by.display_name}`;
+  return `Created ${shortDayOf(created_at)}${by}${mailed ? ' · mailed' : ''}`;
+}
+
+const roleNames: Readonly<Record<string, string>> = {
+  admin: 'an administrator',
+  member: 'a member',
+  viewer: 'a viewer',
+};
+
+/** Returns the words for a role by its code, as in "You will be a member". */
+export function roleWords(code: string): string {
+  return roleNames[code] ?? `“${code}”`;
+}

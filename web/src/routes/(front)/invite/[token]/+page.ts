@@ -1,0 +1,18 @@
+import { refusePage } from '#lib/page-problems.ts';
+import type { PageLoad } from './$types';
+
+/** Reads what the invited person is told. */
+export const load: PageLoad = async ({ params, parent }) => {
+  const { client } = (await parent()).service;
+  const invitation = await client
+    .call('getInvitation', { params: { token: params.token } })
+    .catch((failure: unknown) =>
+      refusePage(failure, {
+        heading: 'This invitation is no longer valid',
+        message:
+          'It may have been used, withdrawn or expired, or the address is incomplete. Ask the person who invited you for a new one.',
+        back: { href: '/sign-in', label: 'To the sign-in page' },
+      }),
+    );
+  return { invitation, token: params.token, title: `Join ${invitation.site_name}` };
+};
