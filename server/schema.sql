@@ -1241,6 +1241,22 @@ create table access_tokens (
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
+create table account_links (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  purpose text not null,
+  email text not null,
+  token_hash bytea,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  constraint account_links_pkey PRIMARY KEY (id),
+  constraint account_links_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint account_links_purpose_check CHECK ((purpose = ANY (ARRAY['password_reset'::text, 'verify_email'::text])))
+);
+CREATE INDEX account_links_expiry ON public.account_links USING btree (expires_at);
+CREATE UNIQUE INDEX account_links_purpose ON public.account_links USING btree (user_ref, purpose);
+CREATE UNIQUE INDEX account_links_token ON public.account_links USING btree (token_hash) WHERE (token_hash IS NOT NULL);
+
 create table activitypub_actors (
   id uuid not null default gen_random_uuid(),
   user_ref bigint,
@@ -2607,6 +2623,13 @@ create table logos (
   constraint logos_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text))
 );
 
+create table mail_counts (
+  key text not null,
+  sent integer not null default 1,
+  since timestamp(3) with time zone not null default now(),
+  constraint mail_counts_pkey PRIMARY KEY (key)
+);
+
 create table migrations (
   name text not null,
   applied_at timestamp with time zone not null default now(),
@@ -3531,10 +3554,12 @@ create table users (
   email_key text,
   role_provider text,
   email_confirmed_at timestamp(3) with time zone,
+  registration text,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
   constraint users_quota_bytes_check CHECK ((quota_bytes >= 0)),
+  constraint users_registration_check CHECK ((registration = ANY (ARRAY['unverified'::text, 'verified'::text]))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
@@ -3542,6 +3567,7 @@ CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (emai
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
+CREATE INDEX users_unverified ON public.users USING btree (created_at) WHERE (registration = 'unverified'::text);
 CREATE UNIQUE INDEX users_username_key ON public.users USING btree (username_key);
 CREATE INDEX users_without_email_key ON public.users USING btree (email) WHERE ((email IS NOT NULL) AND (email_key IS NULL));
 CREATE INDEX users_without_key ON public.users USING btree (ref) WHERE (username_key IS NULL);

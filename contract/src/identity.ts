@@ -136,7 +136,7 @@ export const getSetupStatus = operation({
   tag: 'Set-up',
   summary: 'Check whether the library needs set-up',
   description:
-    '`needs_setup` is true while no account holds `system.admin`. `code_required` means that set-up asks for the code that the server printed at start. `directory_sign_in` means that accounts of a directory can sign in.',
+    '`needs_setup` is true while no account holds `system.admin`. `code_required` means that set-up asks for the code that the server printed at start. `directory_sign_in` means that accounts of a directory can sign in, `password_reset` that a new password can be asked for by mail, and `registration` that people may register.',
   door: 'open',
   scope: 'none',
   responses: {
@@ -144,6 +144,10 @@ export const getSetupStatus = operation({
       needs_setup: Type.Boolean(),
       code_required: Type.Optional(Type.Boolean()),
       directory_sign_in: Type.Optional(Type.Boolean()),
+      /** Whether a new password can be asked for by mail. */
+      password_reset: Type.Optional(Type.Boolean()),
+      /** Whether people may register. */
+      registration: Type.Optional(Type.Boolean()),
     }),
   },
   errors: [],

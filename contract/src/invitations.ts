@@ -56,13 +56,7 @@ export const createInvitation = operation({
     message: Type.Optional(nullable(Type.String({ maxLength: 2000 }))),
   }),
   responses: { 201: NewInvitation },
-  errors: [
-    'capability-missing',
-    'capability-not-held',
-    'role-not-found',
-    'team-not-found',
-    'time-in-the-past',
-  ],
+  errors: ['capability-not-held', 'role-not-found', 'team-not-found', 'time-in-the-past'],
 });
 
 export const listInvitations = operation({

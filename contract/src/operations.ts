@@ -37,11 +37,13 @@ import * as notifications from './notifications.ts';
 import type { Operation } from './operation.ts';
 import * as passkeyAssertion from './passkey-assertion.ts';
 import * as passkeys from './passkeys.ts';
+import * as passwordReset from './password-reset.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
 import * as providers from './providers.ts';
 import * as quotas from './quotas.ts';
+import * as registration from './registration.ts';
 import * as requests from './requests.ts';
 import * as reviews from './reviews.ts';
 import * as roles from './roles.ts';
@@ -111,11 +113,13 @@ export const modules = [
   notifications,
   passkeyAssertion,
   passkeys,
+  passwordReset,
   posts,
   preferences,
   previews,
   providers,
   quotas,
+  registration,
   requests,
   reviews,
   roles,

@@ -434,7 +434,8 @@ export const deleteProvider = operation({
   errors: ['not-found', 'provider-in-environment'],
 });
 
-const Identity = closed({
+/** An identity at a provider that is linked to an account. */
+export const Identity = closed({
   id: Uuid,
   /** The name of the provider. */
   provider: Type.String(),
@@ -444,6 +445,7 @@ const Identity = closed({
   created_at: Timestamp,
   last_used_at: nullable(Timestamp),
 });
+export type Identity = Static<typeof Identity>;
 
 export const listIdentities = operation({
   id: 'listIdentities',

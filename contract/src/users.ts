@@ -60,7 +60,7 @@ export const updateUser = operation({
   tag: 'Users',
   summary: 'Change a profile',
   description:
-    'Accounts change their own profile; another profile needs `users.write`. An avatar must be a rendered picture that belongs to the account and that everyone may see; otherwise the response is 404.',
+    'Accounts change their own profile; another profile needs `users.write`. One’s own new e-mail applies once it is confirmed (`POST /auth/verify-email`) if the library sends mail. An avatar must be a rendered picture that belongs to the account and that everyone may see; otherwise the response is 404.',
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
@@ -94,6 +94,8 @@ export const AccountProfile = closed({
   display_name: nullable(Type.String()),
   fullname: nullable(Type.String()),
   email: nullable(Type.String()),
+  /** The e-mail that becomes `email` once it is confirmed; null for none. */
+  pending_email: nullable(Type.String()),
   bio: Type.String(),
   hide_from_anonymous: Type.Boolean(),
   avatar_asset_id: nullable(Uuid),

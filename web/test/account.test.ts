@@ -62,6 +62,7 @@ describe('a changed profile', () => {
     display_name: 'Ana',
     fullname: null,
     email: 'ana@example.org',
+    pending_email: null,
     bio: 'Paints.',
     hide_from_anonymous: false,
     avatar_asset_id: null,

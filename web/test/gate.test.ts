@@ -9,6 +9,8 @@ const anonymous: VisitorState = {
   needsSetup: false,
   needsSetupCode: false,
   hasDirectory: false,
+  resetsPasswords: false,
+  registers: false,
   publicMode: false,
   user: null,
 };
@@ -31,6 +33,7 @@ describe('redirectFor', () => {
     ['signed out', '/sign-in', undefined, anonymous],
     ['signed out', '/invite/abc', undefined, anonymous],
     ['signed out', '/invite', '/sign-in?next=%2Finvite', anonymous],
+    ['signed out', '/forgot-password', undefined, anonymous],
     ['signed in', '/reset/abc', undefined, signedIn],
     ['a visitor in public mode', '/', undefined, visiting],
     ['a visitor in public mode', '/posts/7', undefined, visiting],

@@ -18,6 +18,11 @@ export const peopleErrors = {
     status: 503,
     text: 'the directory that checks this password does not respond',
   },
+  'email-domain-not-allowed': {
+    status: 403,
+    text: 'e-mails of this domain may not register',
+    property: 'email',
+  },
   'identity-provider-not-implemented': {
     status: 501,
     text: 'this identity provider is not implemented yet',
@@ -61,6 +66,7 @@ export const peopleErrors = {
   'provider-name-taken': { status: 409, text: 'that name is taken', property: 'name' },
   'provider-unavailable': { status: 409, text: 'the provider does not respond' },
   'quota-exceeded': { status: 413, text: 'this is more than your quota of {quota}' },
+  'registration-closed': { status: 403, text: 'registration is closed' },
   'restore-not-yours': { status: 403, text: 'only the account that deleted it can restore it' },
   'role-not-found': { status: 404, text: 'role not found' },
   'sign-in-expired': { status: 401, text: 'this sign-in has expired; start again' },

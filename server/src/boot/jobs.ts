@@ -34,6 +34,8 @@ import { releaseLogoJob } from '../operate/appearance/logo.ts';
 import { expireJob } from '../operate/expire.ts';
 import { countStorageJob } from '../operate/storage/count.ts';
 import { sweepJob } from '../operate/storage/sweep/stored-files.ts';
+import { mailLinksOfNameJob } from '../people/account-links/jobs/find.ts';
+import { mailAccountLinkJob, mailAccountNoticeJob } from '../people/account-links/jobs/mail.ts';
 import { retainAuditJob } from '../people/audit/retention.ts';
 import { mailInvitationJob } from '../people/invitations/jobs/mail.ts';
 import { forgetNotificationsJob } from '../people/notifications/jobs/forget.ts';
@@ -69,6 +71,9 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'mail-digests': mailDigestsJob(deps),
     'mail-digest': mailDigestJob(deps),
     'mail-invitation': mailInvitationJob(deps),
+    'mail-links-of-name': mailLinksOfNameJob(deps),
+    'mail-account-link': mailAccountLinkJob(deps),
+    'mail-account-notice': mailAccountNoticeJob(deps),
     'forget-notifications': forgetNotificationsJob(deps),
     'count-storage': countStorageJob(deps),
     'rewrite-documents': rewriteDocumentsJob(deps),

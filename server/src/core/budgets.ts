@@ -69,8 +69,13 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     windowSeconds: MINUTE,
     exact: true,
   };
-  // Each sign-in costs a hash, whatever the name.
-  const signInsFrom: Budget = requests('sign-ins-from', limits.caller);
+  // RATE-2: each sign-in costs a hash, whatever the name.
+  const signInsFrom: Budget = {
+    name: 'sign-ins-from',
+    limit: limits.signInAddress,
+    windowSeconds: MINUTE,
+    exact: true,
+  };
   const signIns: Budget = { name: 'sign-in', limit: limits.signIn, windowSeconds: MINUTE, exact: true };
   // The set-up code may be guessed as often as a password.
   const setUps: Budget = { name: 'set-up', limit: limits.signIn, windowSeconds: MINUTE, exact: true };

@@ -52,6 +52,17 @@ export interface Jobs {
   'mail-digest': { user: number; before: string };
   /** Mails an invitation. */
   'mail-invitation': { id: string };
+  /** Finds the accounts of a name that somebody entered, which is sealed, and mails each a link. */
+  'mail-links-of-name': { purpose: 'password_reset' | 'verify_email'; sealed: string };
+  /** Mails a link that sets a password or confirms an e-mail. */
+  'mail-account-link': { id: string };
+  /** Tells the owner of an address what was done with it; another one may be stored when the job runs. */
+  'mail-account-notice': {
+    user: number;
+    to: string;
+    notice: 'email-changes' | 'known-address';
+    id: string;
+  };
   /** Removes notifications past their retention. */
   'forget-notifications': Record<string, never>;
   /** Counts what the library holds. */

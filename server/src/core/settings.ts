@@ -43,6 +43,7 @@ type SettingKey =
   | 'federation_sensitive'
   | 'federation_key_grace_days'
   | 'activitypub'
+  | 'accounts'
   | 'approvals'
   | 'reopen_on_change';
 

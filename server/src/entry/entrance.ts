@@ -51,9 +51,12 @@ function propertyOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** Returns the name in the body of a sign-in, or the id of the passkey; empty without either. */
+/** Returns the name of an account in a body, or the id of the passkey; empty without either. */
 function signInName(body: unknown): string {
-  const name = propertyOf(body, 'username') ?? propertyOf(propertyOf(body, 'credential'), 'id');
+  const name =
+    propertyOf(body, 'username') ??
+    propertyOf(body, 'login') ??
+    propertyOf(propertyOf(body, 'credential'), 'id');
   return typeof name === 'string' ? name : '';
 }
 

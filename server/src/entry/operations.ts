@@ -136,6 +136,9 @@ import * as appearanceShow from '../operate/appearance/show.ts';
 import * as doctorShow from '../operate/doctor/show.ts';
 import * as setUpSetUp from '../operate/set-up/set-up.ts';
 import * as adminStorage from '../operate/storage/overview.ts';
+import * as accountLinksRequest from '../people/account-links/request.ts';
+import * as accountLinksReset from '../people/account-links/reset-password.ts';
+
 import * as auditList from '../people/audit/list.ts';
 import * as auditRetention from '../people/audit/retention.ts';
 import * as identityChangePassword from '../people/identity/change-password.ts';
@@ -162,6 +165,9 @@ import * as notificationsPreferences from '../people/notifications/preferences.t
 import * as notificationsUnsubscribe from '../people/notifications/unsubscribe.ts';
 import * as notificationsWatch from '../people/notifications/watch.ts';
 import * as quotasAdmin from '../people/quotas/admin.ts';
+import * as registrationRegister from '../people/registration/register.ts';
+import * as registrationSettings from '../people/registration/settings.ts';
+import * as registrationVerify from '../people/registration/verify.ts';
 import * as rolesGrants from '../people/roles/grants.ts';
 import * as roles from '../people/roles/roles.ts';
 import * as ssoAdminister from '../people/single-sign-on/administer.ts';
@@ -334,6 +340,9 @@ const modules = [
   identitySignOut,
   identityTokenList,
   identityTwoFactor,
+  accountLinksRequest,
+  accountLinksReset,
+
   invitationsAccept,
   invitationsCreate,
   invitationsOpen,
@@ -347,6 +356,9 @@ const modules = [
   notificationsUnsubscribe,
   notificationsWatch,
   quotasAdmin,
+  registrationRegister,
+  registrationSettings,
+  registrationVerify,
   rolesGrants,
   roles,
   ssoAdminister,

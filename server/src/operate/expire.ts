@@ -46,7 +46,7 @@ async function expireSome(db: Database, kind: 'grant' | 'revoke'): Promise<numbe
 
 /**
  * Removes what has expired: grants, revokes, shares of assets, archives, copies for downloads, sessions, tokens (shown to their owner for another
- * month), sign-in failures, sign-ins with providers,
+ * month), sign-in failures, sign-ins with providers, mailed links, registrations that were not confirmed,
  * challenges of passkeys and rate budgets. Keeps an impersonation for a day, so that a browser with its cookie gets a
  * 401 (IMPERSONATION-6). Returns the number of rows removed.
  */
@@ -64,6 +64,11 @@ export async function expire(db: Database): Promise<number> {
     // The page of an expired sign-in can say so for a day.
     await sql`delete from sign_in_flows where expires_at < now() - interval '1 day'`.execute(db),
     await sql`delete from passkey_challenges where expires_at < now()`.execute(db),
+    await sql`delete from account_links where expires_at < now()`.execute(db),
+    await sql`delete from mail_counts where since < now() - interval '1 day'`.execute(db),
+    // REGISTER-5.
+    await sql`delete from users where registration = 'unverified' and status = 'pending'
+      and created_at < now() - interval '3 days'`.execute(db),
     await sql`delete from rate_budgets where key in (
       select key from rate_budgets where ends_at < now() for update skip locked)`.execute(db),
   ];

@@ -138,7 +138,8 @@ export async function rowsOf(
        j.created_at, j.updated_at, j.key, j.flags, j.revision
      from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id
      left join graphile_worker._private_job_queues q on q.id = j.job_queue_id
-     where t.identifier not in ('mail-notification', 'mail-digest', 'mail-invitation')`,
+     where t.identifier not in ('mail-notification', 'mail-digest', 'mail-invitation', 'mail-links-of-name',
+       'mail-account-link', 'mail-account-notice')`,
   );
   return found;
 }

@@ -111,6 +111,7 @@ describe('settings', () => {
   };
   const limits = {
     signIn: 10,
+    signInAddress: 100,
     caller: 600,
     callerBytes: 6000,
     anonymous: 600,

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { expire } from '../../src/operate/expire.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { type Budget, openRateBudgets } from '../../src/platform/http/rate-limit.ts';
@@ -55,6 +55,21 @@ describe('sign-in over two processes', () => {
     const statuses: number[] = [];
     for (let i = 0; i < 14; i += 1) statuses.push((await signIn(i, 'mara')).status);
     expect(statuses).toEqual([...Array(10).fill(401), ...Array(4).fill(429)]);
+  });
+
+  // RATE-2
+  test('limits the attempts of one address with all names together', async () => {
+    const few = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_SIGN_IN_ADDRESS_LIMIT: '6' });
+    const other = await openSecond(few);
+    onTestFinished(other.close);
+    const ask = (path: string, body: object) => (at: number) =>
+      visit([few.address, other.address][at % 2] ?? '').status('POST', path, body);
+    const asks = Array.from({ length: 5 }, (_, at) => at).flatMap((at) => [
+      ask('/auth/login', { username: `name-${at}`, password: 'wrong' })(at),
+      ask('/auth/password-reset', { login: `name-${at}` })(at),
+    ]);
+    const statuses = await Promise.all(asks);
+    expect(statuses.filter((status) => status === 429).length).toBe(4);
   });
 
   // RATE-2

@@ -211,14 +211,14 @@ const gated = {
   'share.grant': 'listAllRequests',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
-  'system.config.read': `countStorage getActivityPub getAdminTexts getApprovals getAuditRetention
+  'system.config.read': `countStorage getAccountSettings getActivityPub getAdminTexts getApprovals getAuditRetention
     getDoctor getDownloadSettings getFederation getMailSettings getMatureContent getPeer
     getPreviewSettings getProvider getPublicMode getQuotas getSearchSettings getSite getStorage getTrashRetention
     getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers listProviders previewPublicMode`,
   'system.config.write': `acceptPeer addPeer createProvider deleteJob deleteProvider disablePeer pausePreviewRendering removePeer
     retryFailedJobs retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention
     setDownloadSettings setMatureContent setPreviewSettings setPublicMode setQuotas setTexts
-    setTrashRetention setVersionSettings updateActivityPub updateApprovals updateFederation
+    setTrashRetention setVersionSettings updateAccountSettings updateActivityPub updateApprovals updateFederation
     updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',

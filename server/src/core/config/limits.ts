@@ -5,12 +5,13 @@ import { oneOf, type SettingSource, wholeNumber } from './setting-source.ts';
 export interface LimitSettings {
   rateLimits: boolean;
   /**
-   * Requests per minute (RATE-2, RATE-3): sign-ins of an address and name; requests of an account and of an address
+   * Requests per minute (RATE-2, RATE-3): sign-ins of an address and name, and of an address; requests of an account and of an address
    * without an account, and the same for bytes of files; requests of a peer (FED-75). Per hour: requests for access and
    * test messages of an account.
    */
   limits: {
     signIn: number;
+    signInAddress: number;
     caller: number;
     callerBytes: number;
     anonymous: number;
@@ -40,6 +41,7 @@ export const limitSettingNames = [
   'VITRINE_PEER_LOGGED_REFUSALS',
   'VITRINE_RATE_LIMITS',
   'VITRINE_REQUEST_LIMIT',
+  'VITRINE_SIGN_IN_ADDRESS_LIMIT',
   'VITRINE_SIGN_IN_LIMIT',
   'VITRINE_TEST_MAIL_LIMIT',
   'VITRINE_TRUSTED_PROXIES',
@@ -81,6 +83,7 @@ export function readLimitSettings(source: Source): LimitSettings {
     rateLimits: oneOf(source, 'VITRINE_RATE_LIMITS', 'on', ['on', 'off']) === 'on',
     limits: {
       signIn: requests('VITRINE_SIGN_IN_LIMIT', 10),
+      signInAddress: requests('VITRINE_SIGN_IN_ADDRESS_LIMIT', 100),
       caller,
       callerBytes: requests('VITRINE_CALLER_BYTES_LIMIT', caller * BYTES_FACTOR, MOST_BYTES_REQUESTS),
       anonymous,

@@ -110,7 +110,9 @@ async function restoreFiles(
 async function endPast(client: pg.ClientBase): Promise<void> {
   await client.query('delete from sessions');
   await client.query("delete from settings where key in ('buckets', 'last_backup')");
-  await removeJobsOf(client, ['mail-notification', 'mail-digest', 'mail-invitation']);
+  const mails = ['mail-notification', 'mail-digest', 'mail-invitation'];
+  const ofAccounts = ['mail-links-of-name', 'mail-account-link', 'mail-account-notice'];
+  await removeJobsOf(client, [...mails, ...ofAccounts]);
 }
 
 async function restoreRows(

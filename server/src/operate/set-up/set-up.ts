@@ -4,20 +4,28 @@ import { writeSetting } from '../../core/settings.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { createAccount } from '../../people/identity/accounts.ts';
 import { openSession } from '../../people/identity/open-session.ts';
+import { sendsLinks } from '../../people/mail/links.ts';
+import { readAccountSettings } from '../../people/registration/settings.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { createFirstAdministrator, needsSetup } from './first-administrator.ts';
 import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
 
 export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
-  // SETUP-5: whether the sign-in page offers accounts of a directory.
+  // SETUP-5: what the sign-in page offers.
   const hasDirectory = [...deps.providers.values()].some((provider) => provider !== 'not implemented');
-  const directory = hasDirectory ? { directory_sign_in: true } : {};
-  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false, ...directory } };
+  const mails = await sendsLinks(deps);
+  const registers = mails && (await readAccountSettings(deps.db)).registration !== 'off';
+  const ways = {
+    ...(hasDirectory ? { directory_sign_in: true } : {}),
+    ...(mails ? { password_reset: true } : {}),
+    ...(registers ? { registration: true } : {}),
+  };
+  if (!(await needsSetup(deps.db))) return { status: 200, body: { needs_setup: false, ...ways } };
   await checkSetupHost(deps, http.header('host'));
   const codeRequired = setupCodeOf(deps) !== null;
   return {
     status: 200,
-    body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}), ...directory },
+    body: { needs_setup: true, ...(codeRequired ? { code_required: true } : {}), ...ways },
   };
 });
 

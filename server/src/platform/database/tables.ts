@@ -22,6 +22,16 @@ interface AccessTokensTable {
   last_used_at: string | null;
 }
 
+interface AccountLinksTable {
+  id: Generated<string>;
+  user_ref: number;
+  purpose: 'password_reset' | 'verify_email';
+  email: string;
+  token_hash: Buffer | null;
+  created_at: Generated<string>;
+  expires_at: string;
+}
+
 interface ActivitypubActorsTable {
   id: Generated<string>;
   user_ref: number | null;
@@ -858,6 +868,12 @@ interface LogosTable {
   last_used_at: Generated<string>;
 }
 
+interface MailCountsTable {
+  key: string;
+  sent: Generated<number>;
+  since: Generated<string>;
+}
+
 interface MigrationsTable {
   name: string;
   applied_at: Generated<string>;
@@ -1439,6 +1455,7 @@ interface UsersTable {
   email_key: string | null;
   role_provider: string | null;
   email_confirmed_at: string | null;
+  registration: 'unverified' | 'verified' | null;
 }
 
 interface WhiteboardsTable {
@@ -1465,6 +1482,7 @@ interface WorkflowStatesTable {
 export interface Tables {
   access_epoch: AccessEpochTable;
   access_tokens: AccessTokensTable;
+  account_links: AccountLinksTable;
   activitypub_actors: ActivitypubActorsTable;
   activitypub_deliveries: ActivitypubDeliveriesTable;
   activitypub_followers: ActivitypubFollowersTable;
@@ -1543,6 +1561,7 @@ export interface Tables {
   link_guests: LinkGuestsTable;
   link_picks: LinkPicksTable;
   logos: LogosTable;
+  mail_counts: MailCountsTable;
   migrations: MigrationsTable;
   notification_preferences: NotificationPreferencesTable;
   notifications: NotificationsTable;

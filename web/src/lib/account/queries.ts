@@ -43,3 +43,19 @@ export function tokensQuery({ client }: Service) {
     queryFn: ({ pageParam, signal }) => client.call('listTokens', { query: pageParams(pageParam), signal }),
   });
 }
+
+/** Lists the identities at providers that are linked to the user. */
+export function identitiesQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['account', 'identities'],
+    queryFn: async ({ signal }) => (await client.call('listIdentities', { signal })).items,
+  });
+}
+
+/** Lists the providers with which people sign in. */
+export function signInProvidersQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['sign-in-providers'],
+    queryFn: ({ signal }) => client.call('listSignInProviders', { signal }),
+  });
+}

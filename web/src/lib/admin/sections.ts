@@ -11,6 +11,8 @@ export interface AdminSection extends Place {
 const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
   { href: '/admin/invitations', label: 'Invitations', capability: 'users.write' },
+  { href: '/admin/registration', label: 'Registration', capability: 'system.config.read' },
+  { href: '/admin/providers', label: 'Identity providers', capability: 'system.config.read' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
   { href: '/admin/fields', label: 'Fields', capability: 'fields.admin' },
   { href: '/admin/audit', label: 'Audit', capability: 'system.audit.read' },

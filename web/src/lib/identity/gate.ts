@@ -7,6 +7,10 @@ export interface VisitorState {
   readonly needsSetupCode: boolean;
   /** Whether accounts of a directory can sign in. */
   readonly hasDirectory: boolean;
+  /** Whether a new password can be asked for by mail. */
+  readonly resetsPasswords: boolean;
+  /** Whether people may register. */
+  readonly registers: boolean;
   readonly publicMode: boolean;
   readonly user: SessionUser | null;
 }
@@ -25,9 +29,9 @@ function isOpenToVisitors(pathname: string): boolean {
   return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 
-/** Returns whether a page is opened from a mail or a sent address, whose token is the credential. */
-function isMailed(pathname: string): boolean {
-  return /^\/(invite|reset|verify)\/./.test(pathname);
+/** Returns whether a page is for people without a session: its address has a token, or it leads to an account. */
+function isForStrangers(pathname: string): boolean {
+  return /^\/((invite|reset|verify)\/.|(forgot-password|register)$)/.test(pathname);
 }
 
 function signInAddress(url: URL, hash: string): string {
@@ -45,7 +49,7 @@ export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): st
   if (url.pathname === '/sign-in') {
     return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
   }
-  if (visitorState.user !== null || isMailed(url.pathname)) return undefined;
+  if (visitorState.user !== null || isForStrangers(url.pathname)) return undefined;
   return visitorState.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
 }
 

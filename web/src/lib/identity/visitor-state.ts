@@ -52,6 +52,8 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
         needsSetup: setup.needs_setup,
         needsSetupCode: setup.code_required === true,
         hasDirectory: setup.directory_sign_in === true,
+        resetsPasswords: setup.password_reset === true,
+        registers: setup.registration === true,
         publicMode: appearance.public_mode_enabled,
         user,
         appearance,

@@ -1,0 +1,146 @@
+import type { Page } from 'playwright-core';
+import { afterAll, expect, test } from 'vitest';
+import { openMailbox } from '../mail/mailbox.ts';
+import { password } from '../support/library.ts';
+import { client, openProvider } from '../support/openid.ts';
+import { call } from './call.ts';
+import { accountButton, offerPassword, phone, signInButton, visit } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const mailbox = await openMailbox();
+const studio = await openStudio({
+  VITRINE_SMTP_URL: mailbox.url,
+  VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on',
+});
+const provider = await openProvider(studio.library, 'studio');
+afterAll(provider.close);
+const fresh = 'a new and better one';
+
+/** Returns the address in the newest mail to somebody, once it is there. */
+async function mailedTo(email: string): Promise<string> {
+  const address = () =>
+    /https?:\/\/\S+\/(?:reset|verify)\/\w{32}/.exec(mailbox.to(email).at(-1)?.text ?? '')?.[0];
+  await expect.poll(address, { timeout: 20_000 }).toBeDefined();
+  return address() ?? '';
+}
+
+async function isNotWider(page: Page): Promise<void> {
+  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+}
+
+test('the sign-in page offers what is configured, and nothing else', async () => {
+  const page = await studio.openPage(phone);
+  await page.goto('/sign-in');
+  await signInButton(page).waitFor();
+  for (const text of ['Forgot your password?', 'Register', 'Use a directory account', 'Sign in with'])
+    expect([text, await page.getByText(text).count()]).toEqual([text, 0]);
+  await page.goto('/register');
+  await page.getByRole('heading', { name: 'Registration is closed' }).waitFor();
+});
+
+test('a person registers by mail, and sets a new password when they forgot it', async () => {
+  const admin = await studio.enter('mara');
+  await call(admin, 'PATCH', '/admin/system/site', { base_url: studio.address });
+  await admin.goto('/admin/registration');
+  await admin.getByRole('radio', { name: /^Open/ }).check();
+  await admin.getByLabel('E-mail domains that may register').fill('studio.example');
+  await admin.getByRole('button', { name: 'Save' }).click();
+  await admin.getByText('Saved', { exact: true }).waitFor();
+
+  const page = await studio.openPage(phone);
+  await page.goto('/sign-in');
+  await page.getByRole('link', { name: 'Register' }).click();
+  await page.getByRole('heading', { name: 'Register at Studio North' }).waitFor();
+  await page.getByLabel('Username').fill('nina');
+  await page.getByLabel('E-mail').fill('nina@elsewhere.example');
+  await page.getByLabel('Password', { exact: true }).fill(password);
+  await page.getByLabel('Repeat password').fill(password);
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByText('E-mails of this domain may not register.').waitFor();
+  await page.getByLabel('E-mail').fill('nina@studio.example');
+  await isNotWider(page);
+  await page.getByRole('button', { name: 'Register' }).click();
+  await page.getByText('Open the link in the mail').waitFor();
+  const address = await mailedTo('nina@studio.example');
+  await page.goto(address);
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click();
+  await page.getByText('Your e-mail is confirmed.').waitFor();
+  await page.goto(address);
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click();
+  await page.getByText('This link has expired or was already used.').waitFor();
+
+  mailbox.empty();
+  await page.goto('/sign-in');
+  await page.getByRole('link', { name: 'Forgot your password?' }).click();
+  await page.getByLabel('Username or e-mail').fill('nina@studio.example');
+  await page.getByRole('button', { name: 'Send a link' }).click();
+  await page.getByText('a mail is on its way').waitFor();
+  await page.goto(await mailedTo('nina@studio.example'));
+  await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
+  await page.getByLabel('Password', { exact: true }).fill(fresh);
+  await page.getByLabel('Repeat password').fill(fresh);
+  await isNotWider(page);
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByRole('link', { name: 'Sign in' }).click();
+  await offerPassword(page, 'nina', fresh);
+  await accountButton(page).waitFor();
+
+  mailbox.empty();
+  await visit(page, '/settings/profile');
+  await page.getByLabel('E-mail').fill('nina@home.example');
+  await page.getByRole('button', { name: 'Save profile' }).click();
+  await page.getByText('Open the link in the mail to nina@home.example').waitFor();
+  await page.goto(await mailedTo('nina@home.example'));
+  await page.getByRole('button', { name: 'Confirm my e-mail' }).click();
+  await page.getByText('Your e-mail is confirmed.').waitFor();
+  await page.goto('/settings/profile');
+  await expect.poll(() => page.getByLabel('E-mail').inputValue()).toBe('nina@home.example');
+});
+
+test('an administrator adds a provider, with which a person links an identity and unlinks it', async () => {
+  const admin = await studio.enter('mara', { viewport: { width: 1440, height: 900 } });
+  await admin.goto('/admin/providers');
+  await admin.getByText('No providers yet.').waitFor();
+  await admin.getByRole('link', { name: 'Add provider' }).click();
+  await admin.getByLabel('Name', { exact: true }).fill('studio');
+  await admin.getByLabel('Label').fill('Studio account');
+  await admin.getByLabel('Issuer').fill('http://169.254.169.254');
+  await admin.getByLabel('Client id').fill(client.id);
+  await admin.getByLabel('Client secret').fill(client.secret);
+  await admin.getByLabel('Roles of groups').fill('guests');
+  await admin.getByRole('button', { name: 'Add provider' }).click();
+  await admin.getByText('This is no mapping: guests').waitFor();
+  await admin.getByLabel('Roles of groups').fill('guests = viewer');
+  await admin.getByRole('button', { name: 'Add provider' }).click();
+  await admin.getByText('is not an https address of a public network').waitFor();
+  await admin.getByLabel('Issuer').fill(provider.issuer);
+  await admin.getByRole('button', { name: 'Add provider' }).click();
+  await admin.getByLabel('Redirect address').waitFor();
+  expect(await admin.getByLabel('Roles of groups').inputValue()).toBe('guests = viewer');
+  await admin.getByLabel('Label').fill('Studio North');
+  await admin.getByRole('button', { name: 'Save' }).click();
+  await admin.getByText('Saved', { exact: true }).waitFor();
+
+  const olga = await studio.join('olga', undefined, phone);
+  await olga.goto('/settings/security');
+  await olga.getByText('No identities are linked.').waitFor();
+  provider.person = { sub: 'id-of-olga', preferred_username: 'olga.k' };
+  await olga.getByRole('button', { name: 'Link Studio North' }).click();
+  await olga.waitForURL(/linked=studio/);
+  await olga.getByText('You can now sign in with Studio North.').waitFor();
+  const row = olga.getByRole('list', { name: 'Linked identities' }).getByRole('listitem');
+  await row.getByText('olga.k').waitFor();
+  await isNotWider(olga);
+  // An identity belongs to one account.
+  const ines = await studio.join('ines');
+  await ines.goto('/settings/security');
+  await ines.getByRole('button', { name: 'Link Studio North' }).click();
+  await ines.getByText('That identity could not be linked.').waitFor();
+  await row.getByRole('button', { name: 'Unlink' }).click();
+  await olga.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click();
+  await olga.getByText('No identities are linked.').waitFor();
+
+  await admin.getByRole('button', { name: 'Remove' }).click();
+  await admin.getByRole('alertdialog').getByRole('button', { name: 'Remove provider' }).click();
+  await admin.getByText('No providers yet.').waitFor();
+});

@@ -1,0 +1,1 @@
+export const load = () => ({ title: 'Add an identity provider' });
