@@ -62,6 +62,8 @@ describe('with public mode off', () => {
       'GET /links/{token}/comments 404',
       'GET /setup/status 200',
       'POST /auth/login 400',
+      'POST /auth/passkey 400',
+      'POST /auth/passkey/options 200',
       'POST /auth/password-reset 400',
       'POST /auth/password-reset/{token} 400',
       'POST /auth/register 400',
