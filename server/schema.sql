@@ -1617,6 +1617,7 @@ CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_user_r
 CREATE INDEX audit_events_asset ON public.audit_events USING btree (target_id, occurred_at DESC, id DESC) WHERE (target_kind = 'asset'::text);
 CREATE INDEX audit_events_event ON public.audit_events USING btree (event text_pattern_ops, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_impersonator ON public.audit_events USING btree (impersonator_user_ref, occurred_at DESC, id DESC) WHERE (impersonator_user_ref IS NOT NULL);
+CREATE INDEX audit_events_signed_in ON public.audit_events USING btree (subject_user_ref, occurred_at DESC) WHERE (event = 'auth.signed_in'::text);
 CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_user_ref, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
@@ -1900,6 +1901,18 @@ create table extraction_runs (
 );
 CREATE UNIQUE INDEX extraction_runs_one ON public.extraction_runs USING btree ((true)) WHERE (state = 'running'::text);
 CREATE INDEX extraction_runs_time ON public.extraction_runs USING btree (started_at DESC);
+
+create table failed_sign_ins (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  at timestamp(3) with time zone not null default now(),
+  method text not null,
+  address text not null,
+  user_agent text,
+  constraint failed_sign_ins_pkey PRIMARY KEY (id),
+  constraint failed_sign_ins_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX failed_sign_ins_user ON public.failed_sign_ins USING btree (user_ref, at DESC, id DESC);
 
 create table featured_posts (
   post_id uuid not null,
@@ -3088,14 +3101,19 @@ create table role_capabilities (
 CREATE TRIGGER role_capabilities_epoch AFTER INSERT OR DELETE OR UPDATE ON public.role_capabilities FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
 create table roles (
-  id uuid not null,
+  id uuid not null default gen_random_uuid(),
   code text not null,
   label text not null,
   parent_id uuid,
+  description text not null default ''::text,
+  requires_second_factor boolean not null default false,
+  seeded boolean not null default false,
   constraint roles_code_key UNIQUE (code),
   constraint roles_pkey PRIMARY KEY (id),
-  constraint roles_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES roles(id)
+  constraint roles_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES roles(id),
+  constraint roles_description_check CHECK ((char_length(description) <= 500))
 );
+CREATE INDEX roles_parent ON public.roles USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER roles_epoch AFTER INSERT OR DELETE OR UPDATE ON public.roles FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 
 create table saved_searches (
@@ -3555,6 +3573,7 @@ create table users (
   role_provider text,
   email_confirmed_at timestamp(3) with time zone,
   registration text,
+  expires_at timestamp(3) with time zone,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -3564,6 +3583,7 @@ create table users (
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
 CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
+CREATE INDEX users_expiry ON public.users USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);

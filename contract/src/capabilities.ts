@@ -12,6 +12,7 @@ export const capabilities = [
   'users.write',
   'users.pii.read',
   'roles.read',
+  'roles.write',
   'caps.read',
   'posts.create',
   'posts.publish',

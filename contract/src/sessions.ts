@@ -60,6 +60,43 @@ export const endOtherSessions = operation({
   errors: [],
 });
 
+/** SESSION-16. */
+export const SignIn = closed({
+  at: Timestamp,
+  ok: Type.Boolean(),
+  /** `password`, `passkey` or the name of an identity provider. */
+  method: Type.String(),
+  address: nullable(Type.String()),
+  user_agent: nullable(Type.String()),
+});
+export type SignIn = Static<typeof SignIn>;
+
+export const listSignIns = operation({
+  id: 'listSignIns',
+  method: 'GET',
+  path: '/account/sign-ins',
+  tag: 'Account',
+  summary: 'List recent sign-ins',
+  description: 'Lists the newest 50 sign-ins and failed attempts of the account, newest first.',
+  door: 'signedIn',
+  scope: 'read',
+  responses: { 200: closed({ items: Type.Array(SignIn) }) },
+  errors: [],
+});
+
+export const endAllSessions = operation({
+  id: 'endAllSessions',
+  method: 'DELETE',
+  path: '/admin/sessions',
+  tag: 'Users',
+  summary: 'End the sessions of everyone',
+  description: 'Signs everyone but the caller out. Access tokens stay valid.',
+  door: { holds: 'system.admin' },
+  scope: 'admin',
+  responses: { 204: noContent },
+  errors: [],
+});
+
 const userParams = closed({ ref: Ref });
 
 export const listUserSessions = operation({

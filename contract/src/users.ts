@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { NewPassword, Username } from './identity.ts';
 import { noContent, operation } from './operation.ts';
+import { Language } from './preferences.ts';
 import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid } from './values.ts';
 
 const userParams = closed({ ref: Ref });
@@ -186,6 +187,15 @@ export const unfollowUser = operation({
 export const UserStatus = Type.Enum(['active', 'pending', 'disabled', 'archived']);
 export type UserStatus = Static<typeof UserStatus>;
 
+/** USER-20: whether an account can sign in now, with what, and why not. */
+export const SignInState = closed({
+  possible: Type.Boolean(),
+  /** `password`, `passkey` or the names of identity providers. */
+  by: Type.Array(Type.String()),
+  obstacle: Type.Optional(Type.Enum(['no_password', 'locked', 'expired', 'pending', 'disabled', 'archived'])),
+});
+export type SignInState = Static<typeof SignInState>;
+
 /** An account as administrators see it. `fullname` and `email` need users.pii.read. */
 export const AdminUser = closed({
   ref: Ref,
@@ -197,6 +207,11 @@ export const AdminUser = closed({
   status: UserStatus,
   provider: Type.String(),
   two_factor: Type.Boolean(),
+  /** The language of its pages; empty for the one of the browser. */
+  language: Type.String(),
+  /** After this time the account is as if it were disabled (USER-18). */
+  expires_at: nullable(Timestamp),
+  sign_in: SignInState,
   created_at: Timestamp,
   last_seen_at: nullable(Timestamp),
 });
@@ -209,13 +224,20 @@ export const listUsers = operation({
   tag: 'Users',
   summary: 'List accounts',
   description:
-    'Lists accounts, newest first. `q` searches username and display name. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
+    'Lists accounts, newest first. `q` searches username and display name; `role`, `team_id`, `provider` and `can_sign_in` narrow the list. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
   door: { holds: 'users.read' },
   scope: 'read',
   query: closed({
     ...pageQuery,
     q: Type.Optional(Type.String({ maxLength: 200 })),
     status: Type.Optional(UserStatus),
+    /** The code of a role. */
+    role: Type.Optional(Type.String({ maxLength: 100 })),
+    /** Members of this team. */
+    team_id: Type.Optional(Uuid),
+    /** The provider that made the account, such as `password` or `ldap`. */
+    provider: Type.Optional(Type.String({ maxLength: 100 })),
+    can_sign_in: Type.Optional(Type.Boolean()),
   }),
   responses: { 200: page(AdminUser) },
   errors: [],
@@ -256,6 +278,42 @@ export const createUser = operation({
   }),
   responses: { 201: AdminUser },
   errors: ['capability-not-held', 'role-not-found', 'username-taken'],
+});
+
+export const updateAdminUser = operation({
+  id: 'updateAdminUser',
+  method: 'PATCH',
+  path: '/admin/users/{ref}',
+  tag: 'Users',
+  summary: 'Change an account',
+  description:
+    'Changes names, e-mail, language, quota and expiry of an account. After `expires_at` its sessions and tokens return 401 and it cannot sign in. Returns 403 if the account holds a capability that the caller lacks, and 400 if no administrator without expiry would be left.',
+  door: { holds: 'users.write' },
+  scope: 'admin',
+  params: userParams,
+  example: { fullname: 'Mara Lind', clear_expires_at: true },
+  body: closed({
+    fullname: Type.Optional(nullable(FullName)),
+    display_name: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }))),
+    email: Type.Optional(nullable(Email)),
+    language: Type.Optional(nullable(Language)),
+    quota_bytes: Type.Optional(nullable(Count)),
+    expires_at: Type.Optional(nullable(Timestamp)),
+    clear_fullname: Removal,
+    clear_display_name: Removal,
+    clear_email: Removal,
+    clear_language: Removal,
+    clear_quota_bytes: Removal,
+    clear_expires_at: Removal,
+  }),
+  responses: { 200: AdminUser },
+  errors: [
+    'account-has-more-rights',
+    'exclusive-properties',
+    'last-administrator',
+    'not-found',
+    'time-in-the-past',
+  ],
 });
 
 export const setUserStatus = operation({

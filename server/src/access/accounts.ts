@@ -60,9 +60,10 @@ export const isAdministrator: RawBuilder<boolean> = sql`(${hasAdministeringRole}
     and g.capability = 'system.admin' and g.team_id is null and ${unexpired('g')}))`;
 
 /**
- * Active accounts `users u` that hold `system.admin` permanently: by role or a grant without expiry, and not revoked.
+ * Active accounts `users u` without expiry that hold `system.admin` permanently: by role or a grant without expiry, and not
+ * revoked.
  */
-export const administers: RawBuilder<boolean> = sql`(u.status = 'active'
+export const administers: RawBuilder<boolean> = sql`(u.status = 'active' and u.expires_at is null
   and (${hasAdministeringRole}
     or exists (select from user_capability_grants g where g.user_ref = u.ref
       and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { sensitiveAsset } from './federation.ts';
+import { activeAccount } from './live.ts';
 import {
   peopleForVisitors,
   picturesForVisitors,
@@ -14,7 +15,7 @@ import {
 type Predicate = RawBuilder<boolean>;
 
 /** Accounts `u` that may be followable: those whose profile visitors can open. */
-export const mayBeFollowable: Predicate = sql`(u.status = 'active' and ${peopleForVisitors})`;
+export const mayBeFollowable: Predicate = sql`(${activeAccount('u')} and ${peopleForVisitors})`;
 
 /** Actors `ap` of accounts `u` that are served. */
 export const followableActor: Predicate = sql`(ap.withdrawn_at is null and ${mayBeFollowable})`;

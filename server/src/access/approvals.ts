@@ -1,6 +1,7 @@
 import type { Gate } from '@vitrine/contract/approvals';
 import { type RawBuilder, sql } from 'kysely';
 import { holds, type SignedIn } from './caller.ts';
+import { activeAccount } from './live.ts';
 import { openReview, reopensOnChange } from './reviews.ts';
 
 /**
@@ -22,7 +23,7 @@ export function requiredApprovals(gate: Gate): RawBuilder<number> {
 /** Whether decisions of the account `userRef` count for the gate: it is active, not the author, and of the team. */
 function countsFor(gate: Gate, userRef: RawBuilder<unknown>): Predicate {
   return sql`(${userRef} <> p.author_user_ref
-    and exists (select from users u where u.ref = ${userRef} and u.status = 'active')
+    and exists (select from users u where u.ref = ${userRef} and ${activeAccount('u')})
     and (${configured(gate, 'team_id')} is null or exists (select from team_members tm
       where tm.team_id = ${configured(gate, 'team_id')}::uuid and tm.user_ref = ${userRef})))`;
 }

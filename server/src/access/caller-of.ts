@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { type AccountRow, type SignedIn, viewingPreferences } from './caller.ts';
 import { type Capabilities, loadCapabilitiesOf } from './capabilities.ts';
+import { activeAccount } from './live.ts';
 
 interface AccessRow extends AccountRow {
   preferences: NonNullable<AccountRow['preferences']>;
@@ -17,7 +18,7 @@ export async function callersOf(db: Database, which: RawBuilder<boolean>, most: 
   const { rows } = await sql<AccessRow>`
     select u.ref, u.username, u.fullname, u.email, u.preferences,
       coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed
-    from users u where ${which} and u.status = 'active' order by u.ref limit ${most}`.execute(db);
+    from users u where ${which} and ${activeAccount('u')} order by u.ref limit ${most}`.execute(db);
   if (rows.length === 0) return [];
   const held = await loadCapabilitiesOf(
     db,

@@ -2,7 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../platform/database/pool.ts';
-import { unexpired } from './live.ts';
+import { activeAccount, unexpired } from './live.ts';
 
 /** An account's capabilities. */
 export interface Capabilities {
@@ -114,7 +114,7 @@ export async function holdersOf(db: Database, capability: Capability): Promise<n
       except select user_ref, capability from user_capability_revokes
         where team_id is null and (expires_at is null or expires_at > now())
     )
-    select distinct u.ref from held join users u on u.ref = held.ref and u.status = 'active'
+    select distinct u.ref from held join users u on u.ref = held.ref and ${activeAccount('u')}
     order by u.ref limit ${MOST_HOLDERS}`.execute(db);
   return rows.map(({ ref }) => ref);
 }
@@ -129,7 +129,7 @@ export function accountHolds(
   teamId: RawBuilder<unknown>,
 ): RawBuilder<boolean> {
   return sql`exists (select from users h cross join unnest(${[capability, 'system.admin']}::text[]) as code (name)
-    where h.ref = ${userRef} and h.status = 'active'
+    where h.ref = ${userRef} and ${activeAccount('h')}
       and not exists (select from user_capability_revokes r
         where r.user_ref = h.ref and r.capability = code.name and r.team_id is null and ${unexpired('r')})
       and (h.role_id in (with recursive carrying (role_id) as (

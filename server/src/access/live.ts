@@ -17,6 +17,11 @@ export function unexpired(alias: string): Predicate {
   return sql`(${at} is null or ${at} > now())`;
 }
 
+/** USER-10, USER-18: accounts that may sign in and act: active, and not expired. */
+export function activeAccount(alias: string): Predicate {
+  return sql`(${sql.ref(alias)}.status = 'active' and ${unexpired(alias)})`;
+}
+
 /** In the trash. */
 export function trashed(alias: string): Predicate {
   return sql`(${sql.ref(alias)}.deleted_at is not null)`;

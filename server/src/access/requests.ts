@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { type Caller, holds } from './caller.ts';
 import { holdersOf } from './capabilities.ts';
+import { activeAccount } from './live.ts';
 
 /** Who decides which request (REQUEST-6). The expressions refer to `resource_requests q`. */
 type Predicate = RawBuilder<boolean>;
@@ -90,7 +91,7 @@ export async function decidersOf(db: Database, requestId: string): Promise<numbe
       left join assets a on q.target_kind = 'asset' and a.id = q.target_id
       left join posts p on q.target_kind = 'post' and p.id = q.target_id
       left join collections c on q.target_kind = 'collection' and c.id = q.target_id
-      left join users u on u.status = 'active' and u.ref = case q.requested_capability
+      left join users u on ${activeAccount('u')} and u.ref = case q.requested_capability
         when ${ACCESS_MARKER} then a.owner_user_ref
         when ${RESTORE_MARKER} then coalesce(a.deleted_by_user_ref, p.deleted_by_user_ref, c.deleted_by_user_ref) end
     where q.id = ${requestId}`.execute(db);

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { intact, servedAssets, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn } from './caller.ts';
-import { live } from './live.ts';
+import { activeAccount, live } from './live.ts';
 import { editablePosts, postsAsPublished, readablePosts } from './posts.ts';
 import { ownTeam } from './teams.ts';
 
@@ -87,4 +87,4 @@ export const countingDecision: Predicate = sql`(rr.decision is not null
   and (rr.version = rp.version or not ${reopensOnChange}))`;
 
 /** Whether a reviewer `rr` is still to decide: their account `ru` is active and no decision of theirs counts. */
-export const awaitedDecision: Predicate = sql`(ru.status = 'active' and not ${countingDecision})`;
+export const awaitedDecision: Predicate = sql`(${activeAccount('ru')} and not ${countingDecision})`;

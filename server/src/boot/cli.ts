@@ -134,6 +134,14 @@ async function run(args: string[]): Promise<void> {
       process.exitCode = await storageCommand(config(), rest, (line) => console.log(line));
       return;
     }
+    case 'admin': {
+      const { adminCommand } = await import('../operate/accounts/command.ts');
+      const { openInstallPasswords } = await import('./service.ts');
+      process.exitCode = await adminCommand(config(), rest, openInstallPasswords, (line) =>
+        console.log(line),
+      );
+      return;
+    }
     case 'secret': {
       const { secretCommand } = await import('../operate/secret/command.ts');
       process.exitCode = await secretCommand(config(), rest, (line) => console.log(line));

@@ -79,7 +79,7 @@ async function keepScrambleKey(db: Database): Promise<string> {
  * generated key and later got a configured one still verifies its earlier hashes, and so do the keys of systems that an
  * import took accounts from (SIGNIN-8).
  */
-async function openInstallPasswords(
+export async function openInstallPasswords(
   db: Database,
   hashing: Hashing,
   configured: string | null,

@@ -170,6 +170,8 @@ import * as registrationSettings from '../people/registration/settings.ts';
 import * as registrationVerify from '../people/registration/verify.ts';
 import * as rolesGrants from '../people/roles/grants.ts';
 import * as roles from '../people/roles/roles.ts';
+import * as rolesTemplates from '../people/roles/templates.ts';
+import * as rolesWrite from '../people/roles/write.ts';
 import * as ssoAdminister from '../people/single-sign-on/administer.ts';
 import * as ssoContinue from '../people/single-sign-on/continue.ts';
 import * as ssoFinish from '../people/single-sign-on/finish.ts';
@@ -182,6 +184,7 @@ import * as teamsMembers from '../people/teams/members.ts';
 import * as teamsParents from '../people/teams/parents.ts';
 import * as teamsWrite from '../people/teams/write.ts';
 import * as usersAccountProfile from '../people/users/account-profile.ts';
+import * as usersAdminister from '../people/users/administer.ts';
 import * as usersCreate from '../people/users/create.ts';
 import * as usersEdit from '../people/users/edit.ts';
 import * as usersFollow from '../people/users/follow.ts';
@@ -361,6 +364,8 @@ const modules = [
   registrationVerify,
   rolesGrants,
   roles,
+  rolesTemplates,
+  rolesWrite,
   ssoAdminister,
   ssoContinue,
   ssoFinish,
@@ -373,6 +378,7 @@ const modules = [
   teamsParents,
   teamsWrite,
   usersAccountProfile,
+  usersAdminister,
   usersCreate,
   usersEdit,
   usersFollow,

@@ -102,6 +102,14 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0, 1 if nothing was restored, 2 if damaged files were left out.',
     ],
   },
+  admin: {
+    forms: ['vitrine admin reset-password NAME'],
+    does: 'give an account a temporary password, also when its identity provider or directory is down',
+    details: [
+      'It ends the sessions of the account, lifts a lock, and leaves a second factor on. The service may run.',
+      'The last line is the password. Exit code: 0, 1 if nothing was changed.',
+    ],
+  },
   secret: {
     forms: ['vitrine secret rotate [--former FILE]'],
     does: 'replace the secret key of a stopped library, and seal every stored secret with the new one',

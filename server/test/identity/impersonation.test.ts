@@ -194,14 +194,15 @@ describe('while impersonating', () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
     const intended = `addPasskey addTeamMember addTeamParent changePassword confirmTwoFactor createInvitation
-      createProvider createToken createUser decideRequest deletePasskey deleteProvider deleteUser
-      disableTwoFactor enrollTwoFactor grantCapability linkIdentity removeGrant removeRevoke
-      removeTeamParent removeUserTwoFactor renewRecoveryCodes resendInvitation resetPassword
-      revokeCapability rotateOwnKeys setUserRole startPasskey unlinkIdentity updateFollowableAccount
-      updatePasskey updateProvider`;
+      createProvider createRole createToken createUser decideRequest deletePasskey
+      deleteProvider deleteRole deleteUser disableTwoFactor enrollTwoFactor grantCapability
+      linkIdentity removeGrant removeRevoke removeTeamParent removeUserTwoFactor
+      renewRecoveryCodes resendInvitation resetPassword revokeCapability rotateOwnKeys
+      setUserRole startPasskey unlinkIdentity updateFollowableAccount updatePasskey
+      updateProvider updateRole`;
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await library.joinAll('boss', 'bystander');
-    await grant(library, boss, ['users.write', 'teams.write', 'system.config.write']);
+    await grant(library, boss, ['users.write', 'roles.write', 'teams.write', 'system.config.write']);
     const mask = await actAs(library, helper, boss);
     const outcomes: unknown[] = [];
     const events = await auditEventsDuring(library, async () => {

@@ -40,16 +40,22 @@ describe('the seeded roles', () => {
   // ROLE-2
   test('are admin with all capabilities, member and viewer', async () => {
     const { items, next_cursor } = await root.ok('listRoles');
-    const roles = items.map(({ label, ...role }) => ({
-      ...role,
-      capabilities: role.capabilities.toSorted(),
+    const roles = items.map(({ id, code, capabilities }) => ({
+      id,
+      code,
+      capabilities: capabilities.toSorted(),
     }));
     expect(roles).toEqual([
-      { id: roleIds.admin, code: 'admin', parent_id: null, capabilities: capabilities.toSorted() },
-      { id: roleIds.member, code: 'member', parent_id: null, capabilities: ofMember },
-      { id: roleIds.viewer, code: 'viewer', parent_id: null, capabilities: ['teams.read'] },
+      { id: roleIds.admin, code: 'admin', capabilities: capabilities.toSorted() },
+      { id: roleIds.member, code: 'member', capabilities: ofMember },
+      { id: roleIds.viewer, code: 'viewer', capabilities: ['teams.read'] },
     ]);
-    for (const { label } of items) expect(label).toMatch(/\S/);
+    for (const { label, description, ...role } of items) {
+      expect(`${label} ${description}`).toMatch(/\S \S/);
+      expect(role.own_capabilities.toSorted()).toEqual(role.capabilities.toSorted());
+      expect(role).toMatchObject({ parent_id: null, seeded: true, requires_second_factor: false });
+    }
+    expect(items.map(({ user_count }) => user_count)).toEqual([1, 1, 0]);
     expect(next_cursor).toBeNull();
   });
 
@@ -64,11 +70,12 @@ describe('the seeded roles', () => {
     const { items } = await root.ok('listCapabilities');
     // ROLE-1
     const expected = `system.admin assets.admin posts.admin posts.comment teams.read share.grant auth.impersonate
-      system.appearance.write users.read users.write users.pii.read roles.read caps.read posts.create posts.publish
+      system.appearance.write users.read users.write users.pii.read roles.read roles.write caps.read posts.create posts.publish
       posts.approve.override assets.create collections.create fields.admin fields.vocabulary.extend fields.vocabulary.merge teams.write
       system.config.read system.config.write system.audit.read content.read.all jobs.read`;
     expect(items.map(({ code }) => code).sort()).toEqual(expected.split(/\s+/).sort());
-    for (const { label } of items) expect(label).toMatch(/\S/);
+    for (const { label, group, description } of items)
+      expect([label, group, description].every((words) => /\S/.test(words))).toBe(true);
   });
 
   // HTTP-7
@@ -111,7 +118,9 @@ describe('GET /auth/me/capabilities', () => {
       by_user_ref: root.ref,
       created_at: expect.any(String),
     });
-    expect(await root.ok('getUserCapabilities', { params })).toEqual(answer);
+    const { why, ...same } = await root.ok('getUserCapabilities', { params });
+    expect(same).toEqual(answer);
+    expect(why).toContainEqual({ capability: 'jobs.read', source: 'grant', expires_at });
     expect((await root.refused('getUserCapabilities', { params: { ref: UNKNOWN_USER } })).status).toBe(404);
   });
 });
@@ -207,8 +216,10 @@ const gated = {
   'posts.comment': 'createAnnotation createComment',
   'posts.create': 'createPost',
   'posts.publish': 'publishPost unpublishPost',
-  'roles.read': 'listRoles',
+  'roles.read': 'listRoleTemplates listRoles',
+  'roles.write': 'createRole deleteRole updateRole',
   'share.grant': 'listAllRequests',
+  'system.admin': 'endAllSessions listAllLinks',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getAccountSettings getActivityPub getAdminTexts getApprovals getAuditRetention
@@ -223,8 +234,9 @@ const gated = {
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUsers',
-  'users.write': `createInvitation createUser deleteUser endUserSession endUserSessions grantCapability listInvitations
-    removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus`,
+  'users.write': `createInvitation createUser deleteUser endUserSession endUserSessions grantCapability
+      listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
+      revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus updateAdminUser`,
 };
 
 // ROLE-13, ROLE-17

@@ -48,6 +48,9 @@ describe('GET /admin/users', () => {
       status: 'disabled',
       provider: 'password',
       two_factor: false,
+      language: '',
+      expires_at: null,
+      sign_in: { possible: false, by: [], obstacle: 'disabled' },
       created_at: expect.any(String),
       last_seen_at: null,
     });
@@ -102,8 +105,8 @@ describe('GET /admin/users', () => {
     expect(refs).toEqual([...new Set(refs)].sort((a, b) => b - a));
     for (const limit of [1, ACCOUNTS]) {
       const [page, statements] = await countStatements(library, () => read(limit));
-      // Session and accounts.
-      expect([page.items.length, statements]).toEqual([limit, 2]);
+      // Session, identity providers and accounts.
+      expect([page.items.length, statements]).toEqual([limit, 3]);
       expect(page.next_cursor === null).toBe(limit === ACCOUNTS);
     }
   });
@@ -136,6 +139,9 @@ describe('POST /admin/users', () => {
       status: 'active',
       provider: 'password',
       two_factor: false,
+      language: '',
+      expires_at: null,
+      sign_in: { possible: true, by: ['password'] },
       created_at: expect.any(String),
       last_seen_at: null,
     });

@@ -1,5 +1,6 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import { seal, unseal } from '../../people/identity/seal.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -76,7 +77,7 @@ export async function decryptersNamed(
   const { rows } = await sql<{ username_key: string; ref: number; sealed: Buffer }>`
     select u.username_key, u.ref, k.sealed
     from users u join federation_box_keys k on k.user_ref = u.ref and ${usable}
-    where u.username_key = any(${keys}::text[]) and u.status = 'active'
+    where u.username_key = any(${keys}::text[]) and ${activeAccount('u')}
     order by k.version desc`.execute(db);
   const byKey = Map.groupBy(rows, ({ username_key }) => username_key);
   return new Map(

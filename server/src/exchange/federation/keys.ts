@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import { seal, unseal } from '../../people/identity/seal.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { ensureBoxKey, publishedBoxKeys } from './box-keys.ts';
@@ -65,7 +66,7 @@ export async function actorDocument(
   username: string,
   { forPeer }: { forPeer: boolean },
 ) {
-  const named = sql`u.username_key = ${foldName(username)} and u.status = 'active'`;
+  const named = sql`u.username_key = ${foldName(username)} and ${activeAccount('u')}`;
   if (forPeer) {
     const { rows } = await sql<{ ref: number }>`select u.ref from users u where ${named}`.execute(deps.db);
     if (rows[0] !== undefined) {

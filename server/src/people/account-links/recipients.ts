@@ -1,10 +1,11 @@
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
 
 /** RESET-2: accounts `u` that sign in with a password of this library, or may get one. */
-export const resettable: RawBuilder<boolean> = sql`(u.status = 'active' and u.provider <> 'ldap'
+export const resettable: RawBuilder<boolean> = sql`(${activeAccount('u')} and u.provider <> 'ldap'
   and (u.provider = 'password' or u.password_hash is not null))`;
 
 /** REGISTER-3: whether another account than `u` has the address `key`, which is not only registered without being confirmed. */
@@ -37,7 +38,7 @@ export async function verificationRecipients(db: Database, login: string): Promi
     from users u left join account_links l on l.user_ref = u.ref and l.purpose = 'verify_email' and l.expires_at > now()
     where (u.username_key = ${foldName(login)} or u.email_key = ${key})
       and (l.email is not null or (u.email is not null and u.email_confirmed_at is null))
-      and (u.status = 'active' or (u.status = 'pending' and u.registration = 'unverified'
+      and (${activeAccount('u')} or (u.status = 'pending' and u.registration = 'unverified'
         and not ${knownAddress(sql`u.email_key`)}))
     order by u.ref limit ${MOST_RECIPIENTS}`.execute(db);
   return rows;

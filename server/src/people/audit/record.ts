@@ -8,7 +8,7 @@ export interface AuditEvent {
   actorUserRef?: number;
   subjectUserRef?: number;
   target?: {
-    kind: 'post' | 'asset' | 'team' | 'token' | 'session' | 'field' | 'collection' | 'link';
+    kind: 'post' | 'asset' | 'team' | 'token' | 'session' | 'field' | 'collection' | 'link' | 'role';
     id: string;
   };
   metadata?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
-import { type CredentialRow, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, isActive, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
 import { hashToken } from './sessions.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -22,7 +22,7 @@ const accessTokenSql = (columns: string) => `
     coalesce(t.last_used_at < now() - ${recordUseAfter}, true) as stale
   from access_epoch e
   join access_tokens t on t.token_hash = $1 and (t.expires_at is null or t.expires_at > now())
-  join users u on u.ref = t.user_ref and u.status = 'active'`;
+  join users u on u.ref = t.user_ref and ${isActive('u')}`;
 
 const findAccessTokenSql = accessTokenSql(switchesAndAccount);
 const findAccessTokenAndWriteSql = accessTokenSql(`${switchesAndAccount}, ${lastWrite}`);

@@ -1,6 +1,7 @@
 import { foldName } from '@vitrine/contract/names';
 import type { Passwords } from '../../core/deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { refuse } from '../../platform/http/refuse.ts';
 import { keyOfEmail } from './email-keys.ts';
 
 export interface NewAccount {
@@ -21,18 +22,26 @@ export async function createAccount(
 ): Promise<number | null> {
   const { username, password } = account;
   const passwordHash = password === null ? null : await passwords.hash(username, password);
+  // Waits for a deletion of the role that is under way (ROLE-23).
+  const role = await db
+    .selectFrom('roles')
+    .select('id')
+    .where('code', '=', account.role)
+    .forKeyShare()
+    .executeTakeFirst();
+  if (role === undefined) throw refuse('role-not-found');
   const row = await db
     .insertInto('users')
-    .values((eb) => ({
+    .values({
       username,
       username_key: foldName(username),
       password_hash: passwordHash,
-      role_id: eb.selectFrom('roles').select('id').where('code', '=', account.role).$asScalar(),
+      role_id: role.id,
       email: account.email ?? null,
       email_key: keyOfEmail(account.email),
       fullname: account.fullname ?? null,
       display_name: account.displayName ?? null,
-    }))
+    })
     .onConflict((conflict) => conflict.doNothing())
     .returning('ref')
     .executeTakeFirst();

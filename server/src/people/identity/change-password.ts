@@ -70,7 +70,7 @@ export const changeOwnPassword = handle(changePassword, async (deps, { caller, b
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789';
 
 /** About 93 random bits, without ambiguous letters. */
-function temporaryPassword(): string {
+export function temporaryPassword(): string {
   return Array.from({ length: 16 }, () => alphabet[randomInt(alphabet.length)]).join('');
 }
 

@@ -41,5 +41,9 @@ export const switchesAndAccount = `
  */
 export const lastWrite = `(select max(position)::text from last_writes where user_ref in (0, u.ref)) as last_write`;
 
+/** `activeAccount` as text. */
+export const isActive = (alias: string) =>
+  `${alias}.status = 'active' and (${alias}.expires_at is null or ${alias}.expires_at > now())`;
+
 /** Minimum age of the recorded last use before the next one is recorded. */
 export const recordUseAfter = `interval '5 minutes'`;

@@ -1,6 +1,7 @@
 import { endImpersonation, impersonate } from '@vitrine/contract/impersonation';
 import { loadCapabilities } from '../../access/capabilities.ts';
 import { checkMayBeImpersonated, checkMayImpersonate } from '../../access/impersonation.ts';
+import { activeAccount } from '../../access/live.ts';
 import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -13,7 +14,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
     .selectFrom('users')
     .select(['ref', 'username'])
     .where('ref', '=', params.ref)
-    .where('status', '=', 'active')
+    .where(activeAccount('users'))
     .executeTakeFirst();
   if (target === undefined) throw notFound();
   checkMayBeImpersonated(await loadCapabilities(db, target.ref));

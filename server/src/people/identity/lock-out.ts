@@ -1,6 +1,6 @@
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { recordEvent } from '../audit/record.ts';
 
 /** SIGNIN-10: five failures lock a name for 15 minutes. By name, which also stops attacks from many addresses. */
@@ -23,7 +23,12 @@ export async function isLocked(db: Database, username: string): Promise<boolean>
 }
 
 /** Counts a failure; the fifth within 15 minutes locks the name. Further failures do not extend the lock. */
-export async function recordFailure(db: Database, username: string, address: string): Promise<void> {
+export async function recordFailure(
+  db: Database,
+  username: string,
+  address: string,
+  attempt: { method?: string; userAgent?: string } = {},
+): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ failures: number; locked_until: string | null }>`
       insert into sign_in_failures as f (name, failures) values (${keyOf(username)}, 1)
@@ -38,6 +43,7 @@ export async function recordFailure(db: Database, username: string, address: str
             then now() + ${LOCKED_FOR}
           else null end
       returning failures, locked_until`.execute(tx);
+    await keepFailure(tx, username, address, attempt);
     const row = rows[0];
     const justLocked = row?.failures === FAILURES && row.locked_until !== null;
     if (!justLocked) return;
@@ -53,6 +59,25 @@ export async function recordFailure(db: Database, username: string, address: str
       metadata: { address },
     });
   });
+}
+
+/** How many failed sign-ins of an account are kept. */
+const KEPT_FAILURES = 50;
+
+/** SESSION-16: keeps the attempt for the owner of the account, if there is one. */
+async function keepFailure(
+  tx: Tx,
+  username: string,
+  address: string,
+  { method = 'password', userAgent }: { method?: string; userAgent?: string },
+): Promise<void> {
+  await sql`with added as (
+      insert into failed_sign_ins (user_ref, method, address, user_agent)
+      select ref, ${method}, ${address}, ${userAgent ?? null} from users where username_key = ${foldName(username)}
+      returning user_ref)
+    delete from failed_sign_ins where id in (
+      select f.id from failed_sign_ins f join added a on a.user_ref = f.user_ref
+      order by f.at desc, f.id desc offset ${KEPT_FAILURES - 1})`.execute(tx);
 }
 
 /** Resets the failures of a name after a sign-in or a new password. */

@@ -1,5 +1,6 @@
 import type { PasskeyAssertion } from '@vitrine/contract/passkey-assertion';
 import { sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { HttpFacts } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -23,7 +24,7 @@ async function findPasskey(db: Database, credentialId: Buffer): Promise<StoredPa
   const { rows } = await sql<StoredPasskey>`
     select p.id, p.public_key, p.user_handle, p.counter, p.multi_device, u.ref, u.username
     from passkeys p join users u on u.ref = p.user_ref
-    where p.credential_id = ${credentialId} and u.status = 'active'`.execute(db);
+    where p.credential_id = ${credentialId} and ${activeAccount('u')}`.execute(db);
   return rows[0] ?? null;
 }
 
@@ -106,7 +107,11 @@ export async function accountByPasskey(
 ): Promise<{ ref: number; username: string }> {
   const { account, isProven } = await presentPasskey(deps, credential, http);
   if (account === null) throw refuse('wrong-credentials');
-  if (!isProven) await recordFailure(deps.db, account.username, http.address);
+  if (!isProven)
+    await recordFailure(deps.db, account.username, http.address, {
+      method: 'passkey',
+      userAgent: http.userAgent,
+    });
   if (!isProven || (await isLocked(deps.db, account.username))) throw refuse('wrong-credentials');
   return account;
 }

@@ -36,7 +36,7 @@ export async function checkSecondFactor(
       ? (await acceptSecondFactor(deps.db, deps, account.ref, code)) !== null
       : await isPasskeyOf(deps, account, passkey, http);
   if (isRight) return true;
-  await recordFailure(deps.db, account.username, http.address);
+  await recordFailure(deps.db, account.username, http.address, { userAgent: http.userAgent });
   throw refuse('two-factor-code-invalid');
 }
 

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
-import { type CredentialRow, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
+import { type CredentialRow, isActive, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
 function newToken(): string {
@@ -80,8 +80,8 @@ const sessionSql = (tokenHash: string, columns = switchesAndAccount) => `
     coalesce(s.last_used_at < now() - ${recordUseAfter}, false) as stale
   from access_epoch e
   left join sessions s on s.token_hash = ${tokenHash} and (s.expires_at > now() or s.impersonator_user_ref is not null)
-  left join users u on u.ref = s.user_ref and u.status = 'active'
-  left join users i on i.ref = s.impersonator_user_ref and i.status = 'active'`;
+  left join users u on u.ref = s.user_ref and ${isActive('u')}
+  left join users i on i.ref = s.impersonator_user_ref and ${isActive('i')}`;
 
 const findSessionSql = sessionSql('$1');
 const findSessionAndWriteSql = sessionSql('$1', `${switchesAndAccount}, ${lastWrite}`);

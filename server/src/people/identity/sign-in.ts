@@ -1,6 +1,7 @@
 import { login } from '@vitrine/contract/identity';
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -28,7 +29,7 @@ async function findAccount(db: Database, condition: ReturnType<typeof sql<boolea
   const { rows } = await sql<Account>`
     select u.ref, u.username, u.password_hash, coalesce(u.hashed_as, u.username) as hashed_as, f.confirmed_at is not null as two_factor
     from users u left join two_factor f on f.user_ref = u.ref
-    where u.status = 'active' and ${condition}`.execute(db);
+    where ${activeAccount('u')} and ${condition}`.execute(db);
   return rows[0];
 }
 
@@ -46,7 +47,11 @@ interface Verified extends Account {
 /** Returns the account of these credentials by the built-in passwords. */
 async function byPassword(deps: Deps, { username, password }: Attempt): Promise<Verified | null> {
   const { db, passwords } = deps;
-  const account = await findAccount(db, sql`u.username_key = ${foldName(username)} and u.provider <> 'ldap'`);
+  const account = await findAccount(
+    db,
+    sql`u.username_key = ${foldName(username)} 
+      and (u.provider <> 'ldap' or u.password_hash is not null)`,
+  );
   const stored = account?.password_hash ?? null;
   const { matches, outdated } = await passwords.verify(account?.hashed_as ?? username, password, stored);
   return account === undefined || !matches ? null : { ...account, outdated };
@@ -98,7 +103,8 @@ export const signIn = handle(login, async (deps, { body, caller, http }) => {
     ? await byPassword(deps, { username, password })
     : await byProvider(deps, provider, { username, password });
   if (account === null) {
-    await recordFailure(db, username, http.address);
+    const method = isBuiltIn || !deps.providers.get(provider) ? 'password' : provider;
+    await recordFailure(db, username, http.address, { method, userAgent: http.userAgent });
     throw badCredentials();
   }
   // A directory may accept several spellings of a name; codes are counted by the account's own name.

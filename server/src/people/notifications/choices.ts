@@ -4,6 +4,7 @@ import type {
   NotificationPreferences,
 } from '@vitrine/contract/notifications';
 import { type RawBuilder, sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 
 /** Default choices: everything in the app; mail only for what needs a response. */
 export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>> = {
@@ -37,6 +38,6 @@ export const defaultDigest: NotificationPreferences['digest'] = {
 export function chosenColumns(kind: NotificationKind): RawBuilder<unknown> {
   const { in_app, mail } = defaultKinds[kind];
   return sql`coalesce((np.kinds -> ${kind}::text ->> 'in_app')::boolean, ${in_app}) as in_app,
-    case when u.status <> 'active' or coalesce(u.email, '') = '' or not coalesce(np.mail_enabled, true) then 'off'
+    case when not ${activeAccount('u')} or coalesce(u.email, '') = '' or not coalesce(np.mail_enabled, true) then 'off'
       else coalesce(np.kinds -> ${kind}::text ->> 'mail', ${mail}) end as mail`;
 }

@@ -20,6 +20,7 @@ import { checkInFuture } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
+import { sourcesOf } from './sources.ts';
 
 /** A grant adds to the role, a revoke removes from role and grants; otherwise they are alike. */
 interface Kind {
@@ -87,7 +88,7 @@ export const ownCapabilities = handle(getMyCapabilities, async ({ db }, { caller
 
 export const capabilitiesOfUser = handle(getUserCapabilities, async ({ db }, { params }) => ({
   status: 200,
-  body: await effective(db, params.ref),
+  body: { ...(await effective(db, params.ref)), why: await sourcesOf(db, params.ref) },
 }));
 
 async function checkTeam(tx: Tx, teamId: string | null): Promise<void> {

@@ -1,6 +1,7 @@
+import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
-import { administers, checkMayWriteAccounts } from '../../access/accounts.ts';
-import type { SignedIn } from '../../access/caller.ts';
+import { administers } from '../../access/accounts.ts';
+import { holds, type SignedIn } from '../../access/caller.ts';
 import { loadCapabilities } from '../../access/capabilities.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
@@ -22,12 +23,13 @@ export async function keepingAnAdministrator<T>(
   db: Database,
   asked: SignedIn,
   change: (tx: Tx, caller: SignedIn) => Promise<T>,
+  needed: Capability = 'users.write',
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
     await takeLock(tx, 'administrators');
     const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
     const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
-    checkMayWriteAccounts(caller);
+    if (!holds(caller, needed)) throw refuse('capability-missing', { capability: needed });
     const result = await change(tx, caller);
     if (!(await hasAdministrator(tx))) throw refuse('last-administrator');
     return result;

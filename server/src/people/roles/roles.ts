@@ -8,7 +8,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { pageByCode } from '../../platform/http/page.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
-import { capabilityLabels } from './labels.ts';
+import { capabilityWords } from './labels.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
 /** Returns a role that meets a condition, or null. */
@@ -21,16 +21,19 @@ export async function findRole(
 }
 
 /** Lists every role with the capabilities of it and its parents; there are few. */
-async function allRoles(db: Database): Promise<Role[]> {
+export async function allRoles(db: Database): Promise<Role[]> {
   const { rows } = await sql<Role>`
     with recursive chain (role_id, giver_id) as (
       select id, id from roles
       union
       select c.role_id, r.parent_id from chain c join roles r on r.id = c.giver_id where r.parent_id is not null
     )
-    select r.id, r.code, r.label, r.parent_id, coalesce((
+    select r.id, r.code, r.label, r.description, r.parent_id, coalesce((
+      select json_agg(rc.capability order by rc.capability) from role_capabilities rc where rc.role_id = r.id), '[]')
+      as own_capabilities, coalesce((
       select json_agg(distinct rc.capability) from chain c join role_capabilities rc on rc.role_id = c.giver_id
-      where c.role_id = r.id), '[]') as capabilities
+      where c.role_id = r.id), '[]') as capabilities, r.requires_second_factor, r.seeded,
+      (select count(*) from users u where u.role_id = r.id)::int as user_count
     from roles r order by r.code`.execute(db);
   return rows;
 }
@@ -45,11 +48,11 @@ export const roles = handle(listRoles, async ({ db }, { query }) => ({
   body: pageByCode(await allRoles(db), query),
 }));
 
-const labelled = capabilities.map((code) => ({ code, label: capabilityLabels[code] }));
+const explained = capabilities.map((code) => ({ code, ...capabilityWords[code] }));
 
 export const everyCapability = handle(listCapabilities, async (_, { query }) => ({
   status: 200,
-  body: pageByCode(labelled, query),
+  body: pageByCode(explained, query),
 }));
 
 export const setRole = handle(setUserRole, async ({ db }, { caller: asked, params, body }) => {

@@ -1,5 +1,6 @@
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -23,7 +24,7 @@ async function findAccount(tx: Tx, { kind, issuer, subject }: Person) {
   return tx
     .selectFrom('user_identities as i')
     .innerJoin('users as u', 'u.ref', 'i.user_ref')
-    .select(['u.ref', 'u.status'])
+    .select(['u.ref', activeAccount('u').as('active')])
     .where('i.kind', '=', kind)
     .where('i.issuer', '=', issuer)
     .where('i.subject', '=', subject)
@@ -143,7 +144,7 @@ export async function admit(
     await takeLock(tx, 'administrators');
     const known = await findAccount(tx, person);
     if (known !== undefined) {
-      if (known.status !== 'active') throw new SignInFailure('inactive', `the account is ${known.status}`);
+      if (!known.active) throw new SignInFailure('inactive', 'the account is not active, or has expired');
       await follow(tx, provider, person, known.ref);
       return { kind: 'account', ref: known.ref };
     }

@@ -2,6 +2,7 @@ import type { BodyOf } from '@vitrine/contract/operation';
 import type { PasskeyAssertion } from '@vitrine/contract/passkey-assertion';
 import { continueSignIn } from '@vitrine/contract/providers';
 import { sql } from 'kysely';
+import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -31,7 +32,7 @@ async function accountsOf(db: Database, condition: ReturnType<typeof sql<boolean
     select u.ref, u.username, u.password_hash, coalesce(u.hashed_as, u.username) as hashed_as,
       f.confirmed_at is not null as two_factor
     from users u left join two_factor f on f.user_ref = u.ref
-    where u.status = 'active' and ${condition} order by u.ref limit ${MOST_CANDIDATES}`.execute(db);
+    where ${activeAccount('u')} and ${condition} order by u.ref limit ${MOST_CANDIDATES}`.execute(db);
   return rows;
 }
 

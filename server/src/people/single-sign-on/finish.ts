@@ -1,6 +1,7 @@
 import { finishOidcSignIn, finishSamlSignIn } from '@vitrine/contract/providers';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
+import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
@@ -25,7 +26,7 @@ async function link(deps: Deps, provider: RedirectProvider, person: Person, flow
     const { rows } = await sql<{
       ref: number;
     }>`select u.ref from sessions s join users u on u.ref = s.user_ref
-      where s.id = ${flow.sessionId} and s.expires_at > now() and u.ref = ${flow.userRef} and u.status = 'active'
+      where s.id = ${flow.sessionId} and s.expires_at > now() and u.ref = ${flow.userRef} and ${activeAccount('u')}
       for share of u`.execute(tx);
     const account = rows[0];
     if (account === undefined) throw new SignInFailure('expired', 'the session that began to link is over');

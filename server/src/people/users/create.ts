@@ -7,14 +7,17 @@ import { recordEvent } from '../audit/record.ts';
 import { createAccount } from '../identity/accounts.ts';
 import { capabilitiesOfRole, findRole } from '../roles/roles.ts';
 import { showAdminUsers } from './show-admin.ts';
+import { waysToSignIn } from './sign-in-state.ts';
 
 const DEFAULT_ROLE = 'member';
 
 /** An account without a password can sign in once it has one. */
-export const create = handle(createUser, async ({ db, passwords }, { caller, body }) => {
+export const create = handle(createUser, async (deps, { caller, body }) => {
+  const { db, passwords } = deps;
   const role = await findRole(db, sql`code = ${body.role ?? DEFAULT_ROLE}`);
   if (role === null) throw refuse('role-not-found');
   checkMayGive(caller, await capabilitiesOfRole(db, role.id));
+  const ways = await waysToSignIn(deps);
   const user = await db.transaction().execute(async (tx) => {
     const ref = await createAccount(tx, passwords, {
       username: body.username,
@@ -29,7 +32,7 @@ export const create = handle(createUser, async ({ db, passwords }, { caller, bod
       subjectUserRef: ref,
       metadata: { username: body.username, role: role.code },
     });
-    const [shown] = await showAdminUsers(tx, caller, sql`u.ref = ${ref}`);
+    const [shown] = await showAdminUsers(tx, caller, ways, sql`u.ref = ${ref}`);
     if (shown === undefined) throw new Error('the created account does not exist');
     return shown;
   });

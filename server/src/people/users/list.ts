@@ -1,5 +1,5 @@
 import { foldName } from '@vitrine/contract/names';
-import { getAdminUser, listUsers } from '@vitrine/contract/users';
+import { getAdminUser, listUsers, type UserStatus } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
@@ -8,6 +8,16 @@ import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { showAdminUsers } from './show-admin.ts';
+import { waysToSignIn } from './sign-in-state.ts';
+
+interface ListQuery {
+  q?: string;
+  status?: UserStatus;
+  role?: string;
+  team_id?: string;
+  provider?: string;
+  can_sign_in?: boolean;
+}
 
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
@@ -20,24 +30,40 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
     : sql`(${anybodys})`;
 }
 
+/** The filters of the list, as conditions about `users u`, `roles r` and the state of sign-in. */
+function filters(query: ListQuery, personal: boolean): RawBuilder<boolean>[] {
+  const { status, role, team_id, provider, can_sign_in } = query;
+  const q = query.q?.trim() ?? '';
+  return [
+    ...(status === undefined ? [] : [sql<boolean>`u.status = ${status}`]),
+    ...(role === undefined ? [] : [sql<boolean>`r.code = ${role}`]),
+    ...(provider === undefined ? [] : [sql<boolean>`u.provider = ${provider}`]),
+    ...(team_id === undefined
+      ? []
+      : [sql<boolean>`u.ref in (select user_ref from team_members where team_id = ${team_id})`]),
+    ...(can_sign_in === undefined ? [] : [sql<boolean>`(state.obstacle is null) = ${can_sign_in}`]),
+    ...(q === '' ? [] : [matches(q, personal)]),
+  ];
+}
+
 /** Lists accounts, newest first. */
-export const list = handle(listUsers, async ({ db }, { caller, query }) => {
+export const list = handle(listUsers, async (deps, { caller, query }) => {
   const limit = query.limit ?? DEFAULT_LIMIT;
   const before = refCursor.read(query.cursor)?.ref ?? null;
-  const q = query.q?.trim() ?? '';
   const conditions = [
     before === null ? sql<boolean>`true` : sql<boolean>`u.ref < ${before}`,
-    query.status === undefined ? sql<boolean>`true` : sql<boolean>`u.status = ${query.status}`,
-    q === '' ? sql<boolean>`true` : matches(q, seesPersonalData(caller)),
+    ...filters(query, seesPersonalData(caller)),
   ];
   const rest = sql`order by u.ref desc limit ${limit + 1}`;
-  const rows = await showAdminUsers(db, caller, sql`${sql.join(conditions, sql` and `)}`, rest);
+  const ways = await waysToSignIn(deps);
+  const rows = await showAdminUsers(deps.db, caller, ways, sql`${sql.join(conditions, sql` and `)}`, rest);
   return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after(last)) };
 });
 
 /** Returns one account in the list's form. */
-export const getForAdmin = handle(getAdminUser, async ({ db }, { caller, params }) => {
-  const [user] = await showAdminUsers(db, caller, sql`u.ref = ${params.ref}`);
+export const getForAdmin = handle(getAdminUser, async (deps, { caller, params }) => {
+  const ways = await waysToSignIn(deps);
+  const [user] = await showAdminUsers(deps.db, caller, ways, sql`u.ref = ${params.ref}`);
   if (user === undefined) throw notFound();
   return { status: 200, body: user };
 });

@@ -3,8 +3,9 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { displayName, readerOfNames, seesPersonalData } from '../../access/identities.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { type SignInColumns, shownState, signInState, type WaysToSignIn } from './sign-in-state.ts';
 
-interface AccountRow extends AdminUser {
+interface AccountRow extends Omit<AdminUser, 'sign_in'>, SignInColumns {
   fullname: string | null;
   email: string | null;
 }
@@ -13,6 +14,7 @@ interface AccountRow extends AdminUser {
 export async function showAdminUsers(
   db: Database,
   caller: SignedIn,
+  ways: WaysToSignIn,
   where: RawBuilder<boolean>,
   rest: RawBuilder<unknown> = sql``,
 ): Promise<AdminUser[]> {
@@ -20,8 +22,14 @@ export async function showAdminUsers(
   const { rows } = await sql<AccountRow>`
     select u.ref, u.username, ${displayName(readerOfNames(caller), 'u')} as display_name,
       u.fullname, u.email, r.code as role, u.status, u.provider, f.confirmed_at is not null as two_factor,
+      coalesce(u.preferences ->> 'language', '') as language, u.expires_at, state.by, state.obstacle,
       u.created_at, u.last_seen_at
     from users u join roles r on r.id = u.role_id left join two_factor f on f.user_ref = u.ref
+      ${signInState(ways)}
     where ${where} ${rest}`.execute(db);
-  return rows.map(({ fullname, email, ...user }) => (personal ? { ...user, fullname, email } : user));
+  return rows.map(({ fullname, email, by, obstacle, ...user }) => ({
+    ...user,
+    ...(personal ? { fullname, email } : {}),
+    sign_in: shownState({ by, obstacle }),
+  }));
 }

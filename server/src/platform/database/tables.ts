@@ -394,6 +394,15 @@ interface ExtractionRunsTable {
   finished_at: string | null;
 }
 
+interface FailedSignInsTable {
+  id: Generated<string>;
+  user_ref: number;
+  at: Generated<string>;
+  method: string;
+  address: string;
+  user_agent: string | null;
+}
+
 interface FeaturedPostsTable {
   post_id: string;
   position: number;
@@ -1158,10 +1167,13 @@ interface RoleCapabilitiesTable {
 }
 
 interface RolesTable {
-  id: string;
+  id: Generated<string>;
   code: string;
   label: string;
   parent_id: string | null;
+  description: Generated<string>;
+  requires_second_factor: Generated<boolean>;
+  seeded: Generated<boolean>;
 }
 
 interface SavedSearchesTable {
@@ -1456,6 +1468,7 @@ interface UsersTable {
   role_provider: string | null;
   email_confirmed_at: string | null;
   registration: 'unverified' | 'verified' | null;
+  expires_at: string | null;
 }
 
 interface WhiteboardsTable {
@@ -1518,6 +1531,7 @@ export interface Tables {
   converted_files: ConvertedFilesTable;
   different_assets: DifferentAssetsTable;
   extraction_runs: ExtractionRunsTable;
+  failed_sign_ins: FailedSignInsTable;
   featured_posts: FeaturedPostsTable;
   federated_collection_items: FederatedCollectionItemsTable;
   federated_objects: FederatedObjectsTable;

@@ -62,6 +62,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'auth.token.deleted': '{actor} revoked an access token',
   'auth.session.ended': ['{actor} ended one of their sessions', '{actor} ended a session of {subject}'],
   'auth.sessions.ended': ['{actor} ended their sessions', '{actor} ended the sessions of {subject}'],
+  'auth.all_sessions.ended': '{actor} signed everyone else out',
   'user.created': '{actor} created the account {subject}',
   'user.renamed':
     'The account “{from}” was renamed to {subject}, because an older one has its name in another spelling',
@@ -70,6 +71,9 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'user.status.changed': '{actor} set the status of {subject} to “{status}”',
   'user.deleted': '{actor} deleted the account “{username}”',
   'user.role.changed': '{actor} gave {subject} the role “{role}”',
+  'role.created': '{actor} created the role “{role}”',
+  'role.changed': '{actor} changed the role “{role}”',
+  'role.deleted': '{actor} deleted the role “{role}”',
   'users.imported': '{actor} imported accounts',
   'capability.grant.added': '{actor} gave {subject} “{capability}”',
   'capability.grant.removed': '{actor} removed the grant of “{capability}” to {subject}',

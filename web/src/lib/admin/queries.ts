@@ -8,12 +8,14 @@ import type { AuditFilter } from './audit-filter.ts';
 export interface AccountFilter {
   readonly q: string;
   readonly status: UserStatus | undefined;
+  /** The code of a role. */
+  readonly role: string | undefined;
 }
 
 /** Lists accounts, newest first. */
-export function accountsQuery({ client }: Service, { q, status }: AccountFilter) {
+export function accountsQuery({ client }: Service, { q, status, role }: AccountFilter) {
   return infiniteQueryOptions({
-    queryKey: ['admin', 'accounts', q, status ?? ''],
+    queryKey: ['admin', 'accounts', q, status ?? '', role ?? ''],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listUsers', {
@@ -21,6 +23,7 @@ export function accountsQuery({ client }: Service, { q, status }: AccountFilter)
           ...pageParams(pageParam),
           ...(q === '' ? {} : { q }),
           ...(status === undefined ? {} : { status }),
+          ...(role === undefined ? {} : { role }),
         },
         signal,
       }),

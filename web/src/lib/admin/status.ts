@@ -1,4 +1,4 @@
-import type { UserStatus } from '@vitrine/contract/users';
+import type { SignInState, UserStatus } from '@vitrine/contract/users';
 
 interface InWords {
   readonly label: string;
@@ -27,11 +27,32 @@ export const statuses: readonly UserStatus[] = ['active', 'pending', 'disabled',
 export function readAccountFilter(search: Pick<URLSearchParams, 'get'>): {
   q: string;
   status: UserStatus | undefined;
+  role: string | undefined;
 } {
-  return { q: search.get('q') ?? '', status: readStatus(search.get('status')) };
+  const role = search.get('role') ?? undefined;
+  return { q: search.get('q') ?? '', status: readStatus(search.get('status')), role };
 }
 
 /** Returns the status with this name, or undefined. */
 function readStatus(text: string | null): UserStatus | undefined {
   return statuses.find((status) => status === text);
+}
+
+/** Why an account cannot sign in (USER-20). */
+const obstacles: Readonly<Record<NonNullable<SignInState['obstacle']>, string>> = {
+  no_password: 'No: it has no password yet',
+  locked: 'Not now: locked after too many failures',
+  expired: 'No: the account has expired',
+  pending: 'No: it waits for approval',
+  disabled: 'No: it is disabled',
+  archived: 'No: it is archived',
+};
+
+/** Returns whether an account can sign in, and how or why not. */
+export function signInWords({ by, obstacle }: SignInState): string {
+  if (obstacle !== undefined) return obstacles[obstacle];
+  const names = by.map((way) =>
+    way === 'password' ? 'a password' : way === 'passkey' ? 'a passkey' : `“${way}”`,
+  );
+  return `Yes, with ${names.join(' or ')}`;
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { SignedIn } from '../../../access/caller.ts';
 import { callerOf } from '../../../access/caller-of.ts';
+import { activeAccount } from '../../../access/live.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
 import type { Database } from '../../../platform/database/pool.ts';
@@ -85,7 +86,7 @@ export async function queueDigests(db: Database, now: Date): Promise<void> {
     with due as materialized (
       select u.ref, s.slot from (select ${now.toISOString()}::timestamptz as now) t, users u
         left join notification_preferences np on np.user_ref = u.ref, lateral (select ${slot} as slot offset 0) s
-      where u.status = 'active' and coalesce(u.email, '') <> '' and coalesce(np.mail_enabled, true)
+      where ${activeAccount('u')} and coalesce(u.email, '') <> '' and coalesce(np.mail_enabled, true)
         and u.ref in (select n.user_ref from notifications n where n.mail = 'digest' and n.mailed_at is null)
         and exists (select from notifications n where n.user_ref = u.ref and n.mail = 'digest'
           and n.mailed_at is null and n.read_at is null and n.created_at < s.slot

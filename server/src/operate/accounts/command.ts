@@ -1,0 +1,73 @@
+import { foldName } from '@vitrine/contract/names';
+import { sql } from 'kysely';
+import { type Config, ConfigError } from '../../core/config.ts';
+import type { Passwords } from '../../core/deps.ts';
+import { recordEvent } from '../../people/audit/record.ts';
+import { temporaryPassword } from '../../people/identity/change-password.ts';
+import { type Hashing, openHashing } from '../../people/identity/hashing.ts';
+import { forgetFailures } from '../../people/identity/lock-out.ts';
+import { endSessionsOf } from '../../people/identity/sessions.ts';
+import { openDatabase, requireTables } from '../../platform/database/open.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { enterLibrary } from '../library-place.ts';
+
+type OpenPasswords = (db: Database, hashing: Hashing, configured: string | null) => Promise<Passwords>;
+
+function readArguments(args: readonly string[]): string {
+  const [verb, name, ...more] = args;
+  if (verb === 'reset-password' && name !== undefined && name !== '' && more.length === 0) return name;
+  throw new ConfigError('choose a command: vitrine admin reset-password NAME');
+}
+
+/** Gives the account a temporary password, ends its sessions and lifts a lock; returns what to print. */
+async function resetPassword(db: Database, passwords: Passwords, name: string): Promise<string[]> {
+  const account = await db
+    .selectFrom('users')
+    .select(['ref', 'username', 'status'])
+    .where('username_key', '=', foldName(name))
+    .executeTakeFirst();
+  if (account === undefined) throw new ConfigError(`no user ${name}`);
+  const { ref, username, status } = account;
+  const password = temporaryPassword();
+  const password_hash = await passwords.hash(username, password);
+  const ended = await db.transaction().execute(async (tx) => {
+    await tx
+      .updateTable('users')
+      .set({ password_hash, updated_at: sql`now()` })
+      .where('ref', '=', ref)
+      .execute();
+    await forgetFailures(tx, username);
+    await recordEvent(tx, null, {
+      event: 'user.password.reset',
+      subjectUserRef: ref,
+      metadata: { by: 'command line' },
+    });
+    return endSessionsOf(tx, ref, null);
+  });
+  return [
+    ...(status === 'active' ? [] : [`the account is ${status} and cannot sign in until it is active`]),
+    `${username} has a new password, and ${ended} sessions ended. Temporary password:`,
+    password,
+  ];
+}
+
+/** `vitrine admin reset-password NAME`, also beside a running service (RUN-61). Returns the exit code. */
+export async function adminCommand(
+  config: Config,
+  args: readonly string[],
+  openPasswords: OpenPasswords,
+  print: (line: string) => void,
+): Promise<number> {
+  const name = readArguments(args);
+  enterLibrary(config);
+  const database = await openDatabase(config, { join: true, migrate: false, log: () => {} });
+  const hashing = openHashing();
+  try {
+    await requireTables(database.pool, config);
+    const passwords = await openPasswords(database.db, hashing, config.scrambleKey);
+    for (const line of await resetPassword(database.db, passwords, name)) print(line);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}

@@ -1,0 +1,34 @@
+import type { BodyOf } from '@vitrine/contract/operation';
+import type { Operations } from '@vitrine/contract/operations';
+import type { AdminUser } from '@vitrine/contract/users';
+
+type Change = BodyOf<Operations['updateAdminUser']>;
+
+/** What the form has for an account; absent properties stay as they are. */
+interface Given {
+  readonly fullname?: string;
+  readonly email?: string;
+  readonly language: string;
+  readonly expires_at: string | null;
+}
+
+/** Returns the changes from an account to what the form has; an emptied text is removed. */
+export function accountChanges(account: AdminUser, given: Given): Change {
+  const fullname = given.fullname?.trim() ?? account.fullname ?? '';
+  const email = given.email?.trim() ?? account.email ?? '';
+  const language = given.language.trim();
+  return {
+    ...(fullname === (account.fullname ?? '')
+      ? {}
+      : fullname === ''
+        ? { clear_fullname: true }
+        : { fullname }),
+    ...(email === (account.email ?? '') ? {} : email === '' ? { clear_email: true } : { email }),
+    ...(language === account.language ? {} : language === '' ? { clear_language: true } : { language }),
+    ...(given.expires_at === account.expires_at
+      ? {}
+      : given.expires_at === null
+        ? { clear_expires_at: true }
+        : { expires_at: given.expires_at }),
+  };
+}
