@@ -165,5 +165,3 @@ export async function openSamlProvider(entityId: string) {
     },
   };
 }
-
-export type SamlProviderOfTests = Awaited<ReturnType<typeof openSamlProvider>>;
