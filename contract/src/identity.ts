@@ -45,6 +45,8 @@ export const SessionUser = closed({
   capabilities: Type.Optional(Type.Array(Type.String())),
   capabilities_status: Type.Enum(['resolved', 'unavailable']),
   impersonated_by: nullable(Impersonator),
+  /** What the account must do before anything else (ROLE-25). */
+  required_step: Type.Optional(Type.Enum(['second_factor'])),
 });
 export type SessionUser = Static<typeof SessionUser>;
 
@@ -95,6 +97,7 @@ export const logout = operation({
   description:
     'Ends this session on the server and removes the cookie. Other sessions of the account continue.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'session',
   sessionCookie: 'set',
   worksWhenFull: true,
@@ -111,6 +114,7 @@ export const getSessionUser = operation({
   description:
     'Returns who the caller is, their preferences and their global capabilities. While `capabilities_status` is `unavailable`, treat the caller as having none.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'read',
   responses: { 200: SessionUser },
   errors: [],
@@ -124,6 +128,7 @@ export const getMe = operation({
   summary: 'Get the session and its user (alias)',
   description: 'The same as `GET /auth/me`.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'read',
   responses: { 200: SessionUser },
   errors: [],

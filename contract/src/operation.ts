@@ -72,6 +72,8 @@ export interface Operation {
   readonly serves?: 'original' | 'rendition' | 'stream';
   /** `refused`: not allowed while impersonating another account (IMPERSONATION-9). */
   readonly whileImpersonating?: 'refused';
+  /** Allowed to accounts that still lack the second factor that their role requires (ROLE-25). */
+  readonly beforeSecondFactor?: true;
   /**
    * All responses, including errors, tell search engines not to index them and browsers not to send the address as
    * `Referer`.

@@ -77,6 +77,7 @@ export const startPasskey = operation({
   description:
     'Returns the options for `navigator.credentials.create` in the JSON of WebAuthn. Their challenge works once, in this session, for 5 minutes.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'session',
   whileImpersonating: 'refused',
   responses: { 200: CreationOptions },
@@ -92,6 +93,7 @@ export const addPasskey = operation({
   description:
     'Stores the passkey that the browser created with the options of `POST /account/passkeys/options`. Returns 409 if the passkey is known already or the account has 50 passkeys.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'session',
   whileImpersonating: 'refused',
   body: closed({ name: Type.Optional(nullable(Name)), credential: PasskeyAttestation }),
@@ -107,6 +109,7 @@ export const listPasskeys = operation({
   summary: 'List own passkeys',
   description: 'Lists the passkeys of the account, oldest first.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'read',
   responses: { 200: closed({ items: Type.Array(Passkey) }) },
   errors: [],
@@ -120,6 +123,7 @@ export const getPasskey = operation({
   summary: 'Get a passkey',
   description: 'Returns a passkey of the account, and 404 for one of another account.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'read',
   params,
   responses: { 200: Passkey },
@@ -134,6 +138,7 @@ export const updatePasskey = operation({
   summary: 'Rename a passkey',
   description: 'Changes the name of a passkey of the account.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'session',
   whileImpersonating: 'refused',
   params,
@@ -151,6 +156,7 @@ export const deletePasskey = operation({
   description:
     'Nobody can sign in with the passkey any more. Sessions continue. Returns 409 for the last way to sign in.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'session',
   whileImpersonating: 'refused',
   params,

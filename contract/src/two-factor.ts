@@ -25,6 +25,7 @@ export const getTwoFactor = operation({
   summary: 'Get the two-factor state',
   description: 'Returns whether sign-in asks for a code and how many recovery codes remain.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'read',
   responses: { 200: TwoFactorState },
   errors: [],
@@ -39,6 +40,7 @@ export const enrollTwoFactor = operation({
   description:
     'Creates a secret for an authenticator app. Sign-in does not ask for a code until the enrolment is confirmed; enrolling again before that replaces the secret. Returns 409 while two-factor sign-in is on.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'admin',
   whileImpersonating: 'refused',
   responses: { 200: closed({ secret_base32: Type.String(), otpauth_url: Type.String() }) },
@@ -54,6 +56,7 @@ export const confirmTwoFactor = operation({
   description:
     'Turns two-factor sign-in on after a valid code from the app and returns ten recovery codes, which are not shown again. A wrong code returns 400 `invalid_2fa_code`.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'admin',
   whileImpersonating: 'refused',
   example: { code: '492039' },
@@ -71,6 +74,7 @@ export const disableTwoFactor = operation({
   description:
     'Needs the current password; a wrong one returns 403. Returns 409 when two-factor sign-in is off.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'admin',
   whileImpersonating: 'refused',
   body: CurrentPassword,
@@ -87,6 +91,7 @@ export const renewRecoveryCodes = operation({
   description:
     'Returns ten new recovery codes, which are not shown again, and invalidates the old ones. Needs the current password; a wrong one returns 403.',
   door: 'signedIn',
+  beforeSecondFactor: true,
   scope: 'admin',
   whileImpersonating: 'refused',
   body: CurrentPassword,

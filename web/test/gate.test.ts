@@ -22,12 +22,23 @@ const to = (visitorState: VisitorState, path: string) => {
 describe('redirectFor', () => {
   const visiting = { ...anonymous, publicMode: true };
   const signedIn = { ...anonymous, user };
+  const lacking = { ...anonymous, user: { ...user, required_step: 'second_factor' as const } };
   it.each([
     ['before set-up', '/posts/1', '/setup', { ...anonymous, needsSetup: true }],
     ['before set-up', '/setup', undefined, { ...anonymous, needsSetup: true }],
     ['signed in', '/setup', '/', signedIn],
     ['signed in', '/sign-in?next=%2Fnew', '/new', signedIn],
     ['signed in', '/settings', undefined, signedIn],
+    ['signed in', '/second-factor?next=%2Fnew', '/new', signedIn],
+    ['someone without the required second factor', '/', '/second-factor', lacking],
+    ['someone without the required second factor', '/second-factor', undefined, lacking],
+    ['someone without the required second factor', '/new?a=b', '/second-factor?next=%2Fnew%3Fa%3Db', lacking],
+    [
+      'someone without the required second factor',
+      '/sign-in?next=%2Fnew',
+      '/second-factor?next=%2Fnew',
+      lacking,
+    ],
     ['signed out', '/', '/sign-in', anonymous],
     ['signed out', '/posts/7#comment-1', '/sign-in?next=%2Fposts%2F7%23comment-1', anonymous],
     ['signed out', '/sign-in', undefined, anonymous],

@@ -83,9 +83,10 @@ const ofForms: readonly ErrorCode[] = [
 
 const ofAccounts: readonly ErrorCode[] = ['account-not-active', 'impersonation-ended', 'sign-in-required'];
 
-function ofDoor({ door, scope, whileImpersonating }: Operation): ErrorCode[] {
+function ofDoor({ door, scope, whileImpersonating, beforeSecondFactor }: Operation): ErrorCode[] {
   return [
     ...(door === 'open' ? [] : ofAccounts),
+    ...(door === 'open' || beforeSecondFactor === true ? [] : ['second-factor-required' as const]),
     ...(typeof door === 'object' ? ['capability-missing' as const] : []),
     ...(scope === 'none'
       ? []

@@ -73,6 +73,7 @@ export const peopleErrors = {
   'role-not-found': { status: 404, text: 'role not found' },
   'role-protected': { status: 409, text: 'the role admin cannot be changed' },
   'roles-in-cycle': { status: 400, text: 'roles would form a cycle', property: 'parent' },
+  'second-factor-required': { status: 403, text: 'second_factor_required' },
   'sign-in-expired': { status: 401, text: 'this sign-in has expired; start again' },
   'signed-in-already': { status: 409, text: 'sign out first' },
   'slug-taken': { status: 409, text: 'that slug is taken', property: 'slug' },

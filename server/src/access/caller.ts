@@ -19,6 +19,8 @@ export interface SignedIn {
   /** Null for a bearer token. */
   readonly sessionId: string | null;
   readonly token: { readonly id: string; readonly scopes: readonly string[] } | null;
+  /** Set for a session of an account that must do this before anything else (ROLE-25). */
+  readonly requiredStep?: 'second_factor';
   readonly impersonator: { readonly ref: number; readonly username: string } | null;
   /** Whether `GET /posts` keeps placeholders of withheld members (FEED-5). */
   readonly showRestricted: boolean;

@@ -31,10 +31,17 @@ function passImpersonation({ whileImpersonating }: Operation, caller: Caller): v
   }
 }
 
+/** ROLE-25: without the second factor that its role requires, a session is only good for setting one up. */
+function passRequiredStep({ door, beforeSecondFactor }: Operation, caller: Caller): void {
+  if (caller.kind === 'anonymous' || caller.requiredStep === undefined) return;
+  if (door !== 'open' && beforeSecondFactor !== true) throw refuse('second-factor-required');
+}
+
 /** Checks the caller against an operation's door; throws the 401 or 403 that says what is missing. */
 export function admit(operation: Operation, caller: Caller, publicMode: boolean): void {
   // First, so that the error for a token that lacks both names the scope (TOKEN-4).
   passScope(operation, caller);
+  passRequiredStep(operation, caller);
   passDoor(operation.door, caller, publicMode);
   passImpersonation(operation, caller);
 }

@@ -1,9 +1,19 @@
 import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
-import { totpCode } from '../support/people.ts';
+import { setRole, totpCode } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf } from './call.ts';
-import { accountButton, naturalWidth, offerPassword, signIn, signInButton, signOut, visit } from './hands.ts';
+import {
+  accountButton,
+  naturalWidth,
+  offerPassword,
+  overhang,
+  phone,
+  signIn,
+  signInButton,
+  signOut,
+  visit,
+} from './hands.ts';
 import { openStudio } from './studio.ts';
 
 let recoveryCodes: string[];
@@ -47,6 +57,35 @@ test('enrols a second factor and signs in with a recovery code', async () => {
   expect(renewed).toHaveLength(10);
   expect(renewed.filter((one) => recoveryCodes.includes(one))).toEqual([]);
   recoveryCodes = renewed;
+});
+
+// ROLE-25
+test('leads to setting up the second factor that a role requires, and on to the wanted page', async () => {
+  const { library } = studio;
+  const finn = await studio.join('finn', 'Finn Holm', phone);
+  const { ref } = await library.deps.db
+    .selectFrom('users')
+    .select('ref')
+    .where('username', '=', 'finn')
+    .executeTakeFirstOrThrow();
+  await library.deps.db
+    .updateTable('roles')
+    .set({ requires_second_factor: true })
+    .where('code', '=', 'viewer')
+    .execute();
+  await setRole(library, { ref }, 'viewer');
+  await finn.goto('/collections');
+  await finn.getByRole('heading', { name: 'Set up a second factor' }).waitFor();
+  const onward = finn.getByRole('button', { name: 'Continue' });
+  expect(await onward.isDisabled()).toBe(true);
+  expect(await overhang(finn)).toBe(0);
+  await finn.getByRole('button', { name: 'Set up two-factor sign-in' }).click();
+  const secret = (await finn.locator('[data-secret]').textContent()) ?? '';
+  await finn.getByLabel('2. Type the code the app shows').fill(totpCode(secret.replaceAll(' ', '')));
+  await finn.getByRole('button', { name: 'Turn on' }).click();
+  await finn.getByRole('button', { name: 'I have saved them' }).click();
+  await onward.click();
+  await finn.waitForURL(`${studio.address}/collections`);
 });
 
 test('shows an access token once; it works within its scope until it is revoked', async () => {

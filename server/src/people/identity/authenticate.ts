@@ -138,6 +138,10 @@ export async function resolveCaller(
       row.impersonator_ref === null || row.impersonator_username === null
         ? null
         : { ref: row.impersonator_ref, username: row.impersonator_username },
+    // An administrator who acts as the account has passed their own second factor.
+    ...(row.lacks_second_factor && row.session_id !== null && !row.impersonation
+      ? { requiredStep: 'second_factor' }
+      : {}),
     ...viewingPreferences(row),
   };
   return {

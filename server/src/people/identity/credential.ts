@@ -21,6 +21,8 @@ export interface CredentialRow extends AccountRow {
    * a replica is configured.
    */
   last_write?: string | null;
+  /** Whether the role of the account requires a second factor that it does not have (ROLE-25). */
+  lacks_second_factor: boolean;
   /** Whether the last use was recorded some minutes ago, so that this one should be recorded. */
   stale: boolean;
 }
@@ -33,6 +35,10 @@ export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
   coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
   (select value #>> '{}' from settings where key = 'base_url') as base_url,
+  coalesce((select case when r.requires_second_factor then
+      not exists (select from two_factor f where f.user_ref = u.ref and f.confirmed_at is not null)
+      and not exists (select from passkeys p where p.user_ref = u.ref) else false end
+    from roles r where r.id = u.role_id), false) as lacks_second_factor,
   e.epoch, u.ref, u.username, u.fullname, u.email, u.preferences`;
 
 /**

@@ -26,6 +26,7 @@ export function sessionUserOf(caller: SignedIn): SessionUser {
     ...(caller.capabilitiesStatus === 'resolved' ? { capabilities: [...caller.capabilities].sort() } : {}),
     capabilities_status: caller.capabilitiesStatus,
     impersonated_by: caller.impersonator,
+    ...(caller.requiredStep === undefined ? {} : { required_step: caller.requiredStep }),
   };
 }
 

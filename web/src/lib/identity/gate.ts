@@ -34,9 +34,13 @@ function isForStrangers(pathname: string): boolean {
   return /^\/((invite|reset|verify)\/.|(forgot-password|register)$)/.test(pathname);
 }
 
-function signInAddress(url: URL, hash: string): string {
-  const wanted = `${url.pathname}${url.search}${hash}`;
-  return wanted === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(wanted)}`;
+/** Returns the address of a page that leads on to the wanted one; from the sign-in, to where that would lead. */
+function addressWithNext(page: '/sign-in' | '/second-factor', url: URL, hash: string): string {
+  const isSignIn = url.pathname === '/sign-in';
+  const wanted = isSignIn
+    ? safeNext(url.searchParams.get('next'), url.origin)
+    : `${url.pathname}${url.search}${hash}`;
+  return wanted === '/' ? page : `${page}?next=${encodeURIComponent(wanted)}`;
 }
 
 /**
@@ -46,11 +50,16 @@ function signInAddress(url: URL, hash: string): string {
 export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): string | undefined {
   if (visitorState.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
   if (url.pathname === '/setup') return '/';
-  if (url.pathname === '/sign-in') {
+  const isAtStep = url.pathname === '/second-factor';
+  if (visitorState.user?.required_step === 'second_factor')
+    return isAtStep ? undefined : addressWithNext('/second-factor', url, hash);
+  if (url.pathname === '/sign-in' || (isAtStep && visitorState.user !== null)) {
     return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
   }
   if (visitorState.user !== null || isForStrangers(url.pathname)) return undefined;
-  return visitorState.publicMode && isOpenToVisitors(url.pathname) ? undefined : signInAddress(url, hash);
+  return visitorState.publicMode && isOpenToVisitors(url.pathname)
+    ? undefined
+    : addressWithNext('/sign-in', url, hash);
 }
 
 /** Returns up to two initials of a name. */

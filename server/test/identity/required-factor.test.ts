@@ -1,0 +1,77 @@
+import type { Operation } from '@vitrine/contract/operation';
+import { operations } from '@vitrine/contract/operations';
+import { describe, expect, test } from 'vitest';
+import { softwarePasskey } from '../support/authenticator.ts';
+import { openLibrary } from '../support/library.ts';
+import { actAs, bearer, totpCode } from '../support/people.ts';
+
+const library = await openLibrary();
+const { address } = library;
+const root = await library.join('root', 'admin');
+const role = await root.ok('createRole', {
+  body: {
+    code: 'careful',
+    name: 'Careful',
+    parent: 'member',
+    capabilities: [],
+    requires_second_factor: true,
+  },
+});
+
+/** An account that got the role while it was signed in. */
+async function joinCareful(name: string) {
+  const account = await library.join(name);
+  await root.ok('setUserRole', { params: { ref: account.ref }, body: { role_id: role.id } });
+  return account;
+}
+
+// ROLE-25
+describe('an account whose role requires a second factor', () => {
+  test('can do nothing but set one up, in sessions that it has already', async () => {
+    const ada = await joinCareful('ada');
+    expect(await ada.ok('getMe')).toMatchObject({ required_step: 'second_factor' });
+    expect(await ada.refused('listPosts')).toEqual({ status: 403, error: 'second_factor_required' });
+    const { secret_base32 } = await ada.ok('enrollTwoFactor');
+    expect((await ada.refused('listPosts')).status).toBe(403);
+    await ada.ok('confirmTwoFactor', { body: { code: totpCode(secret_base32) } });
+    expect(await ada.ok('getMe')).not.toHaveProperty('required_step');
+    await ada.ok('listPosts');
+  });
+
+  test('is admitted with a passkey, until it removes the last one', async () => {
+    const lou = await joinCareful('lou');
+    const passkey = softwarePasskey(address);
+    const { id } = await lou.ok('addPasskey', {
+      body: { credential: passkey.attest(await lou.ok('startPasskey')) },
+    });
+    await lou.ok('listPosts');
+    await lou.ok('deletePasskey', { params: { id } });
+    expect((await lou.refused('listPosts')).status).toBe(403);
+  });
+
+  test('gets 403 from every operation that is neither open nor needed for it', async () => {
+    const max = await joinCareful('max');
+    const all: readonly Operation[] = Object.values(operations);
+    const allowed = all.filter((operation) => operation.beforeSecondFactor === true);
+    expect(
+      allowed.filter(({ path }) => !/^\/(me|auth\/(me|logout)|account\/(2fa|passkeys)(\/.*)?)$/.test(path)),
+    ).toEqual([]);
+    const admitted: string[] = [];
+    for (const operation of all) {
+      const { method, path, door } = operation;
+      if (door === 'open' || allowed.includes(operation)) continue;
+      const { status, text } = await max.send(path.replace(/\{\w+\}/g, '1'), { method });
+      if (status !== 403 || !text.includes('second_factor_required'))
+        admitted.push(`${method} ${path} ${status}`);
+    }
+    expect(admitted).toEqual([]);
+  });
+
+  test('is read by an administrator who acts as it, and by its tokens', async () => {
+    const account = await library.join('kim');
+    const script = await bearer(library, account, ['read']);
+    await root.ok('setUserRole', { params: { ref: account.ref }, body: { role_id: role.id } });
+    await script.ok('listPosts');
+    await (await actAs(library, root, account)).ok('listPosts');
+  });
+});
