@@ -496,13 +496,13 @@ describe('PUT /fields/{id}/extraction', () => {
 
 // FIELD-45
 test('a field may have a read capability of its own, and no other that is not listed', async () => {
-  const { id } = await define(editor, { code: 'gated', read_capability: 'fields.read.gated' });
-  expect((await get(editor, id)).read_capability).toBe('fields.read.gated');
-  expect(await notDefined(editor, { code: 'open', read_capability: 'fields.read.gated' })).toContain(
+  const { id } = await define(editor, { code: 'hidden', read_capability: 'fields.read.hidden' });
+  expect((await get(editor, id)).read_capability).toBe('fields.read.hidden');
+  expect(await notDefined(editor, { code: 'open', read_capability: 'fields.read.hidden' })).toContain(
     'no capability',
   );
   expect(await notDefined(editor, { code: 'open', write_capability: 'fields.read.open' })).toContain(
     'no capability',
   );
-  expect((await stranger.ok('listFields')).items.map(({ code }) => code)).not.toContain('gated');
+  expect((await stranger.ok('listFields')).items.map(({ code }) => code)).not.toContain('hidden');
 });

@@ -13,7 +13,10 @@ const mara = await library.join('mara');
 const root = await library.join('root', 'admin');
 
 const addressed = ({ path }: Operation) => path.replaceAll('{ref}', '999999999').replace(/\{\w+\}/g, nowhere);
-const unsafe: Operation[] = Object.values(operations).filter(({ method }) => method !== 'GET');
+/** Without those that the page of a provider posts a form to. */
+const unsafe: Operation[] = Object.values<Operation>(operations).filter(
+  ({ method, postedForm }) => method !== 'GET' && postedForm === undefined,
+);
 
 /** A change that the caller may make, and that is observable. */
 async function prefer(caller: Visitor, headers: Record<string, string>, language = 'de'): Promise<number> {
@@ -175,6 +178,7 @@ const limited = await openLibrary({
   VITRINE_RATE_LIMITS: 'on',
   VITRINE_CALLER_LIMIT: String(perAccount),
   VITRINE_ANONYMOUS_LIMIT: String(perAddress),
+  VITRINE_SIGN_IN_ADDRESS_LIMIT: String(perAccount),
   VITRINE_TRUSTED_PROXIES: 'loopback',
 });
 

@@ -6,6 +6,7 @@ import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { queueDigests } from '../../src/people/notifications/jobs/mail.ts';
 import { comment, publisher, settle } from '../notifications/telling.ts';
 import { type Account, openLibrary } from '../support/library.ts';
+import { setEmail } from '../support/people.ts';
 import { openMailbox } from './mailbox.ts';
 
 let author: Account;
@@ -24,8 +25,7 @@ beforeEach(async () => {
   mailbox.empty();
   round += 1;
   author = await library.join(`author${round}`);
-  const body = { email: `author${round}@example.org` };
-  await author.ok('updateUser', { params: { ref: author.ref }, body });
+  await setEmail(library, author, `author${round}@example.org`);
   other = await library.join(`other${round}`);
   write = publisher(author);
 });

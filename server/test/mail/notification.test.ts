@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { comment, publisher, settle, unread } from '../notifications/telling.ts';
 import { type Account, openLibrary } from '../support/library.ts';
-import { setStatus } from '../support/people.ts';
+import { setEmail, setStatus } from '../support/people.ts';
 import { type Mailbox, mailboxHere, openMailbox, smtpError } from './mailbox.ts';
 
 let author: Account;
@@ -33,7 +33,7 @@ beforeEach(async () => {
 
 async function mailable(username: string): Promise<Account> {
   const account = await library.join(username);
-  await account.ok('updateUser', { params: { ref: account.ref }, body: { email: address(account) } });
+  await setEmail(library, account, address(account));
   return account;
 }
 

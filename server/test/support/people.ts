@@ -2,6 +2,7 @@ import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
 import { foldName } from '@vitrine/contract/names';
 import { Secret, TOTP } from 'otpauth';
 import { newAccessToken } from '../../src/people/identity/access-tokens.ts';
+import { keyOfEmail } from '../../src/people/identity/email-keys.ts';
 import { hashToken, startSession } from '../../src/people/identity/sessions.ts';
 import { type Answered, type Visitor, visit } from './client.ts';
 import { type Account, type Library, password } from './library.ts';
@@ -74,6 +75,19 @@ export async function setRole(
   await db
     .updateTable('users')
     .set((eb) => ({ role_id: eb.selectFrom('roles').select('id').where('code', '=', code).$asScalar() }))
+    .where('ref', '=', ref)
+    .execute();
+}
+
+/** Gives an account an e-mail, as an administrator may without asking for a confirmation. */
+export async function setEmail(
+  { deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  email: string,
+): Promise<void> {
+  await db
+    .updateTable('users')
+    .set({ email, email_key: keyOfEmail(email) })
     .where('ref', '=', ref)
     .execute();
 }

@@ -216,6 +216,7 @@ test('GET /account/profile returns the own account with its private data', async
     ...given,
     ref: mara.ref,
     username: 'Mara',
+    pending_email: null,
     avatar_url: null,
     provider: 'password',
     created_at: expect.any(String),

@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openMailbox } from '../mail/mailbox.ts';
 import { password } from '../support/library.ts';
 import { client, openProvider } from '../support/openid.ts';
+import { openSamlProvider } from '../support/saml.ts';
 import { call } from './call.ts';
 import { accountButton, offerPassword, phone, signInButton, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
@@ -140,6 +141,31 @@ test('an administrator adds a provider, with which a person links an identity an
   await olga.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click();
   await olga.getByText('No identities are linked.').waitFor();
 
+  await admin.getByRole('button', { name: 'Remove' }).click();
+  await admin.getByRole('alertdialog').getByRole('button', { name: 'Remove provider' }).click();
+  await admin.getByText('No providers yet.').waitFor();
+});
+
+test.each([390, 1440])('an administrator adds a provider of SAML at a width of %s', async (width) => {
+  const saml = await openSamlProvider('https://login.example/saml');
+  const admin = await studio.enter('mara', { viewport: { width, height: 900 } });
+  await admin.goto('/admin/providers/new');
+  await admin.getByRole('radio', { name: /SAML 2.0/ }).check();
+  await admin.getByLabel('Name', { exact: true }).fill(`saml-${width}`);
+  await admin.getByLabel('Label').fill('Studio with SAML');
+  await admin.getByLabel('Or the metadata themselves').fill('<EntityDescriptor/>');
+  await admin.getByRole('button', { name: 'Add provider' }).click();
+  await admin.getByText('metadata cannot be used').waitFor();
+  await admin.getByLabel('Or the metadata themselves').fill(saml.metadata);
+  await admin.getByRole('button', { name: 'Add provider' }).click();
+  await expect
+    .poll(() => admin.getByLabel('Address for responses').inputValue())
+    .toContain(`/api/v1/auth/saml/saml-${width}/callback`);
+  await admin.getByText('https://login.example/saml').waitFor();
+  await isNotWider(admin);
+  await admin.getByLabel('What the provider must sign').selectOption('both');
+  await admin.getByRole('button', { name: 'Save' }).click();
+  await admin.getByText('Saved', { exact: true }).waitFor();
   await admin.getByRole('button', { name: 'Remove' }).click();
   await admin.getByRole('alertdialog').getByRole('button', { name: 'Remove provider' }).click();
   await admin.getByText('No providers yet.').waitFor();

@@ -172,7 +172,11 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await otto.getByRole('link', { name: 'Add one to your profile' }).click();
   await otto.getByLabel('E-mail').fill('otto@example.org');
   await otto.getByRole('button', { name: 'Save profile' }).click();
-  await otto.getByText('Saved', { exact: true }).waitFor();
+  await otto.getByText('Open the link in the mail to otto@example.org').waitFor();
+  await expect.poll(() => mailbox.to('otto@example.org').length, { timeout: 15_000 }).toBe(1);
+  await otto.goto(/\S+\/verify\/\S+/.exec(mailbox.to('otto@example.org')[0]?.text ?? '')?.[0] ?? '');
+  await otto.getByRole('button', { name: 'Confirm my e-mail' }).click();
+  await otto.getByText('Your e-mail is confirmed.').waitFor();
 
   await visit(otto, '/settings/notifications');
   await otto.getByText('It goes to otto@example.org.').waitFor();

@@ -211,7 +211,7 @@ test('a guest comments on a place in the viewer, on a phone and at a desk, and t
     await guest.getByRole('button', { name: 'Pick Flag' }).click();
     await guest.getByText('1 picked').waitFor();
   }
-  await visit(owner, '/settings/links');
+  await owner.goto('/settings/links');
   const entry = owner.getByRole('listitem').filter({ hasText: 'Nord' }).first();
   await entry
     .getByRole('button', { name: /Opened|Never opened|views?/ })

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { ConfigError } from '../../core/config.ts';
+import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
 import { type SourceRows, type TableName, tables } from './source.ts';
 
 /**
@@ -185,10 +186,9 @@ export async function openStaging(
   let cursors = 0;
   try {
     // Two imports at once would create everything twice. The lock ends with the connection.
-    const { rows } = await client.query<{ free: boolean }>(
-      'select pg_try_advisory_lock(hashtextextended($1, 0)) as free',
-      ['vitrine import-resourcespace'],
-    );
+    const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [
+      advisoryLocks.resourceSpaceImport,
+    ]);
     if (rows[0]?.free !== true) throw new ConfigError('another import from ResourceSpace is running');
     // A step may take long on a large installation.
     await client.query('set statement_timeout = 0');

@@ -20,6 +20,8 @@ export const advisoryLocks = {
   usernameKeys: 7_431_066,
   /** Batches of concurrent imports of users would deadlock. */
   userImport: 7_431_021,
+  /** Two imports from ResourceSpace at once would create everything twice. */
+  resourceSpaceImport: 7_431_016,
   /** Slugs of new teams are found one at a time. */
   teamSlugs: 7_431_005,
   /** Teams form no cycle. The trigger of migration 0002 takes it too. */

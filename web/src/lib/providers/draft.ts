@@ -1,6 +1,6 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
-import type { Claims, Provider } from '@vitrine/contract/providers';
+import type { Claims, Provider, ProviderKind, SamlSettings } from '@vitrine/contract/providers';
 
 export type ProviderCreation = BodyOf<Operations['createProvider']>;
 export type ProviderPatch = BodyOf<Operations['updateProvider']>;
@@ -8,12 +8,18 @@ export type ProviderPatch = BodyOf<Operations['updateProvider']>;
 /** A provider in its form. */
 export interface ProviderDraft {
   name: string;
+  kind: ProviderKind;
   label: string;
   issuer: string;
   client_id: string;
   /** Empty: unchanged, or none for a new provider. */
   client_secret: string;
   clears_secret: boolean;
+  metadata_url: string;
+  /** The XML of the metadata; empty: unchanged. */
+  metadata: string;
+  sp_entity_id: string;
+  signed: SamlSettings['signed'];
   enabled: boolean;
   creation: Provider['creation'];
   domains: string;
@@ -53,11 +59,16 @@ export function draftOf(provider?: Provider): ProviderDraft {
   const claims: Claims = provider?.claims ?? {};
   return {
     name: provider?.name ?? '',
+    kind: provider?.kind ?? 'oidc',
     label: provider?.label ?? '',
     issuer: provider?.issuer ?? '',
     client_id: provider?.client_id ?? '',
     client_secret: '',
     clears_secret: false,
+    metadata_url: provider?.idp_metadata_url ?? '',
+    metadata: '',
+    sp_entity_id: provider?.sp_entity_id ?? '',
+    signed: provider?.signed ?? 'either',
     enabled: provider?.enabled ?? true,
     creation: provider?.creation ?? 'invited',
     domains: (provider?.allowed_domains ?? []).join(', '),
@@ -79,17 +90,35 @@ function claimsOf({ username, fullname, email, groups }: ProviderDraft, picture:
   return Object.fromEntries(given.filter(([, name]) => name !== ''));
 }
 
+function oidcOf(draft: ProviderDraft) {
+  return {
+    issuer: draft.issuer.trim(),
+    client_id: draft.client_id.trim(),
+    ...(draft.client_secret === '' ? {} : { client_secret: draft.client_secret }),
+    scopes: wordsOf(draft.scopes),
+  };
+}
+
+/** Returns the part of SAML. Pasted metadata take precedence over their address. */
+function samlOf(draft: ProviderDraft, before?: Provider) {
+  const [metadata, url, entityId] = [draft.metadata, draft.metadata_url, draft.sp_entity_id].map((text) =>
+    text.trim(),
+  );
+  return {
+    ...(metadata ? { metadata } : url ? { metadata_url: url } : {}),
+    ...(entityId && entityId !== before?.sp_entity_id ? { sp_entity_id: entityId } : {}),
+    signed: draft.signed,
+  };
+}
+
 /** Returns what the form stores, without the name. `before`: the provider that is changed. */
 function settingsOf(draft: ProviderDraft, before?: Provider) {
   return {
     label: draft.label.trim(),
-    issuer: draft.issuer.trim(),
-    client_id: draft.client_id.trim(),
-    ...(draft.client_secret === '' ? {} : { client_secret: draft.client_secret }),
+    ...(draft.kind === 'saml' ? samlOf(draft, before) : oidcOf(draft)),
     enabled: draft.enabled,
     creation: draft.creation,
     allowed_domains: wordsOf(draft.domains),
-    scopes: wordsOf(draft.scopes),
     claims: claimsOf(draft, before?.claims.picture),
     default_role: draft.default_role,
     role_mapping: pairsOf(draft.roles).map(([group, role]) => ({ group, role })),
@@ -100,7 +129,7 @@ function settingsOf(draft: ProviderDraft, before?: Provider) {
 
 /** Returns the request that creates the provider. */
 export function creationOf(draft: ProviderDraft): ProviderCreation {
-  return { name: draft.name.trim(), kind: 'oidc', ...settingsOf(draft) };
+  return { name: draft.name.trim(), kind: draft.kind, ...settingsOf(draft) };
 }
 
 /** Returns the request that changes the provider. */
