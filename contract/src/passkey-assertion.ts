@@ -1,11 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { nullable } from './values.ts';
 
-/** `AuthenticationResponseJSON` of WebAuthn level 3. Browsers add properties, so unknown ones are accepted. */
-export const PasskeyAssertion = Type.Object({
+/** What both ceremonies of WebAuthn say of a credential. */
+export const credential = {
   id: Type.String({ minLength: 1, maxLength: 1400 }),
   rawId: Type.String({ minLength: 1, maxLength: 1400 }),
   type: Type.String({ maxLength: 100 }),
+};
+
+/** `AuthenticationResponseJSON` of WebAuthn level 3. Browsers add properties, so unknown ones are accepted. */
+export const PasskeyAssertion = Type.Object({
+  ...credential,
   response: Type.Object({
     clientDataJSON: Type.String({ maxLength: 10_000 }),
     authenticatorData: Type.String({ maxLength: 10_000 }),

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { SessionUser } from './identity.ts';
 import { noContent, operation } from './operation.ts';
-import { PasskeyAssertion } from './passkey-assertion.ts';
+import { credential, PasskeyAssertion } from './passkey-assertion.ts';
 import { closed, nullable, Timestamp, Uuid } from './values.ts';
 
 const Name = Type.String({
@@ -21,9 +21,7 @@ export type Passkey = Static<typeof Passkey>;
 
 /** `RegistrationResponseJSON` of WebAuthn level 3. Browsers add properties, so unknown ones are accepted. */
 export const PasskeyAttestation = Type.Object({
-  id: Type.String({ minLength: 1, maxLength: 1400 }),
-  rawId: Type.String({ minLength: 1, maxLength: 1400 }),
-  type: Type.String({ maxLength: 100 }),
+  ...credential,
   response: Type.Object({
     clientDataJSON: Type.String({ maxLength: 10_000 }),
     attestationObject: Type.String({ maxLength: 100_000 }),

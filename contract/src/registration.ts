@@ -15,7 +15,7 @@ const RoleCode = Type.String({ minLength: 1, maxLength: 100 });
 export const AccountSettings = closed({
   /** `approval`: an administrator activates the account after the e-mail is confirmed. */
   registration: Registration,
-  /** The domains of e-mails that may register; empty: any. */
+  /** The e-mail domains that may register. An empty list allows every domain. */
   allowed_domains: Domains,
   /** The code of the role of registered accounts. */
   registration_role: RoleCode,

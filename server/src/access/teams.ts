@@ -21,7 +21,7 @@ export function shownTeams(caller: Caller): Predicate {
     or exists (select from assets a where a.team_id = t.id and ${shownAssets(caller)})))`;
 }
 
-/** Teams the caller may change: any for `teams.write`, otherwise those in which they hold it, with all below them. */
+/** Teams the caller may change: all with `teams.write`, otherwise those in which they hold it and all below these. */
 export function writableTeams(caller: Caller): Predicate {
   if (holds(caller, 'teams.write')) return ownTeam;
   const teams = teamsWith(caller, 'teams.write');

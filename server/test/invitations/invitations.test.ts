@@ -179,7 +179,7 @@ describe('an invitation', () => {
       ['nina@studio.EXAMPLE', true],
       ['nina@home.example', false],
     ]);
-    // Another address is not confirmed, whoever writes it.
+    // Any other address stays unconfirmed, also one that an administrator sets.
     await root.ok('updateUser', { params: { ref: own.user.ref }, body: { email: 'x@y.example' } });
     expect((await accountOf(own.user.ref)).email_confirmed_at).toBeNull();
   });

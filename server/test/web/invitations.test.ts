@@ -55,7 +55,7 @@ test('an administrator invites people, who create their accounts on a phone', as
 
   await admin.reload();
   await row.getByText('Accepted', { exact: true }).waitFor();
-  // Whoever is signed in is told why the address does not work for them.
+  // A signed-in visitor reads why the address does not work for them.
   const other = await invite();
   await guest.goto(other);
   await guest.getByText('You are signed in as nina.').waitFor();

@@ -228,7 +228,7 @@ async function importAnnotation(
   reporter.count('annotations');
 }
 
-/** Imports comments and annotations, for which each resource that has any gets a post. */
+/** Imports comments and annotations. Each resource that has some gets a post for them. */
 export async function importDiscussions(context: Context, fields: ImportedFields): Promise<void> {
   const { deps, ledger, reporter, staging } = context;
   for await (const rows of staging.batches<DiscussedRow>(discussed, 100)) {

@@ -91,6 +91,15 @@ function checkAcyclic(roles: readonly Role[], role: Role, parent: Role): void {
 
 const properties = ['name', 'description', 'parent', 'capabilities', 'requires_second_factor'] as const;
 
+/** Returns all roles, and the one that the caller may change or delete; throws 404, 409 or 403 (ROLE-21, ROLE-22). */
+async function roleToChange(tx: Tx, caller: SignedIn, id: string) {
+  const roles = await allRoles(tx);
+  const role = withId(roles, id);
+  if (role.code === ADMINISTRATORS) throw refuse('role-protected');
+  checkMayGive(caller, concerned(roles, role));
+  return { roles, role };
+}
+
 export const update = handle(updateRole, async ({ db }, { caller: asked, params, body }) => {
   const changes = patchOf(body, properties);
   const { name, description, parent: parentCode, capabilities, requires_second_factor } = changes;
@@ -98,10 +107,7 @@ export const update = handle(updateRole, async ({ db }, { caller: asked, params,
     db,
     asked,
     async (tx, caller) => {
-      const roles = await allRoles(tx);
-      const role = withId(roles, params.id);
-      if (role.code === ADMINISTRATORS) throw refuse('role-protected');
-      checkMayGive(caller, concerned(roles, role));
+      const { roles, role } = await roleToChange(tx, caller, params.id);
       const parent = typeof parentCode === 'string' ? named(roles, parentCode) : null;
       if (parent !== null) checkAcyclic(roles, role, parent);
       checkMayGive(caller, [...(capabilities ?? []), ...(parent?.capabilities ?? [])]);
@@ -179,10 +185,7 @@ export const remove = handle(deleteRole, async (deps, { caller: asked, params })
     deps.db,
     asked,
     async (tx, caller) => {
-      const roles = await allRoles(tx);
-      const role = withId(roles, params.id);
-      if (role.code === ADMINISTRATORS) throw refuse('role-protected');
-      checkMayGive(caller, concerned(roles, role));
+      const { roles, role } = await roleToChange(tx, caller, params.id);
       const by = await userOf(deps, tx, role, roles);
       if (by !== null) throw refuse('role-in-use', { by });
       await tx.deleteFrom('roles').where('id', '=', role.id).execute();
