@@ -8,7 +8,7 @@ import { handle } from '../../core/handle.ts';
 import { readSiteName } from '../../core/settings.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { recordEvent } from '../audit/record.ts';
+import { recordEvents } from '../audit/record.ts';
 import { hashToken } from '../identity/sessions.ts';
 import { capabilitiesOfRole } from '../roles/roles.ts';
 
@@ -74,21 +74,21 @@ export async function useInvitation(
     select t.id, ${userRef} from invitation_teams i join teams t on t.id = i.team_id
     where i.invitation_id = ${id} and ${writableTeams(giver)}
     on conflict do nothing returning team_id as id`.execute(tx);
-  for (const team of teams) {
-    await recordEvent(tx, null, {
-      event: 'team.member.added',
+  await recordEvents(tx, null, [
+    ...teams.map((team) => ({
+      event: 'team.member.added' as const,
       actorUserRef: giver.ref,
       subjectUserRef: userRef,
-      target: { kind: 'team', id: team.id },
+      target: { kind: 'team' as const, id: team.id },
       metadata: { invitation: id },
-    });
-  }
-  await recordEvent(tx, null, {
-    event: 'invitation.accepted',
-    actorUserRef: userRef,
-    subjectUserRef: userRef,
-    metadata: { invitation: id, role, invited_by: giver.ref },
-  });
+    })),
+    {
+      event: 'invitation.accepted',
+      actorUserRef: userRef,
+      subjectUserRef: userRef,
+      metadata: { invitation: id, role, invited_by: giver.ref },
+    },
+  ]);
 }
 
 export const show = handle(getInvitation, async ({ db }, { caller, params }) => {
