@@ -41,6 +41,7 @@ import * as passwordReset from './password-reset.ts';
 import * as posts from './posts.ts';
 import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
+import * as providerSignIn from './provider-sign-in.ts';
 import * as providers from './providers.ts';
 import * as quotas from './quotas.ts';
 import * as registration from './registration.ts';
@@ -117,6 +118,7 @@ export const modules = [
   posts,
   preferences,
   previews,
+  providerSignIn,
   providers,
   quotas,
   registration,

@@ -1,6 +1,6 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { PasskeyAssertion } from '@vitrine/contract/passkey-assertion';
-import { continueSignIn } from '@vitrine/contract/providers';
+import { continueSignIn } from '@vitrine/contract/provider-sign-in';
 import { sql } from 'kysely';
 import { activeAccount } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';

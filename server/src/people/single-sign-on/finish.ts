@@ -1,4 +1,4 @@
-import { finishOidcSignIn, finishSamlSignIn } from '@vitrine/contract/providers';
+import { finishOidcSignIn, finishSamlSignIn } from '@vitrine/contract/provider-sign-in';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
 import { activeAccount } from '../../access/live.ts';

@@ -1,4 +1,4 @@
-import { linkIdentity, listIdentities, unlinkIdentity } from '@vitrine/contract/providers';
+import { linkIdentity, listIdentities, unlinkIdentity } from '@vitrine/contract/provider-sign-in';
 import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';

@@ -1,4 +1,4 @@
-import { getSamlMetadata } from '@vitrine/contract/providers';
+import { getSamlMetadata } from '@vitrine/contract/provider-sign-in';
 import { handle } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { ownAddress } from '../identity/own-address.ts';

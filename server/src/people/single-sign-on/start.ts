@@ -1,4 +1,4 @@
-import { listSignInProviders, startOidcSignIn, startSamlSignIn } from '@vitrine/contract/providers';
+import { listSignInProviders, startOidcSignIn, startSamlSignIn } from '@vitrine/contract/provider-sign-in';
 import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
