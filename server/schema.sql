@@ -312,6 +312,15 @@ begin
   return new;
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_status_origin()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.status_provider := null;
+  return new;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.keep_taken_of_field()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3131,6 +3140,55 @@ CREATE UNIQUE INDEX saved_searches_name_key ON public.saved_searches USING btree
 CREATE INDEX saved_searches_without_key ON public.saved_searches USING btree (user_ref, id) WHERE (name_key IS NULL);
 CREATE TRIGGER saved_searches_key_kept BEFORE INSERT OR UPDATE OF name, name_key ON public.saved_searches FOR EACH ROW EXECUTE FUNCTION keep_name_key();
 
+create table scim_groups (
+  id uuid not null default gen_random_uuid(),
+  provider text not null,
+  display_name text not null,
+  display_name_key text not null,
+  external_id text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  constraint scim_groups_pkey PRIMARY KEY (id),
+  constraint scim_groups_display_name_check CHECK (((char_length(display_name) >= 1) AND (char_length(display_name) <= 500))),
+  constraint scim_groups_external_id_check CHECK ((octet_length(external_id) <= 1000))
+);
+CREATE UNIQUE INDEX scim_groups_external ON public.scim_groups USING btree (provider, external_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX scim_groups_name ON public.scim_groups USING btree (provider, display_name_key);
+
+create table scim_members (
+  group_id uuid not null,
+  user_ref bigint not null,
+  constraint scim_members_pkey PRIMARY KEY (group_id, user_ref),
+  constraint scim_members_group_id_fkey FOREIGN KEY (group_id) REFERENCES scim_groups(id) ON DELETE CASCADE,
+  constraint scim_members_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX scim_members_user ON public.scim_members USING btree (user_ref);
+
+create table scim_tokens (
+  id uuid not null default gen_random_uuid(),
+  provider text not null,
+  name text not null,
+  token_hash bytea not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone,
+  constraint scim_tokens_pkey PRIMARY KEY (id),
+  constraint scim_tokens_name_check CHECK (((char_length(name) >= 1) AND (char_length(name) <= 100)))
+);
+CREATE UNIQUE INDEX scim_tokens_hash ON public.scim_tokens USING btree (token_hash);
+CREATE INDEX scim_tokens_provider ON public.scim_tokens USING btree (provider, created_at DESC, id DESC);
+
+create table scim_users (
+  user_ref bigint not null,
+  provider text not null,
+  external_id text,
+  attributes jsonb not null default '{}'::jsonb,
+  constraint scim_users_pkey PRIMARY KEY (user_ref),
+  constraint scim_users_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint scim_users_external_id_check CHECK ((octet_length(external_id) <= 1000))
+);
+CREATE UNIQUE INDEX scim_users_external ON public.scim_users USING btree (provider, external_id) WHERE (external_id IS NOT NULL);
+
 create table sessions (
   id uuid not null default gen_random_uuid(),
   token_hash bytea not null,
@@ -3539,6 +3597,7 @@ create table user_identities (
   email text,
   created_at timestamp(3) with time zone not null default now(),
   last_used_at timestamp(3) with time zone,
+  groups text[] not null default '{}'::text[],
   constraint user_identities_pkey PRIMARY KEY (id),
   constraint user_identities_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint user_identities_issuer_check CHECK ((octet_length(issuer) <= 1000)),
@@ -3574,6 +3633,7 @@ create table users (
   email_confirmed_at timestamp(3) with time zone,
   registration text,
   expires_at timestamp(3) with time zone,
+  status_provider text,
   constraint users_pkey PRIMARY KEY (ref),
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
@@ -3585,6 +3645,7 @@ CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (a
 CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX users_expiry ON public.users USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
+CREATE INDEX users_of_provider ON public.users USING btree (provider, ref) WHERE (provider <> 'password'::text);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE INDEX users_unverified ON public.users USING btree (created_at) WHERE (registration = 'unverified'::text);
@@ -3600,6 +3661,7 @@ CREATE TRIGGER users_email_key_kept BEFORE INSERT OR UPDATE OF email, email_key 
 CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 CREATE TRIGGER users_role_origin BEFORE UPDATE OF role_id ON public.users FOR EACH ROW WHEN (((new.role_id <> old.role_id) AND (new.role_provider = old.role_provider))) EXECUTE FUNCTION keep_role_origin();
+CREATE TRIGGER users_status_origin BEFORE UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status <> old.status) AND (new.status_provider = old.status_provider))) EXECUTE FUNCTION keep_status_origin();
 
 create table whiteboards (
   id uuid not null default gen_random_uuid(),

@@ -48,6 +48,7 @@ import * as registration from './registration.ts';
 import * as requests from './requests.ts';
 import * as reviews from './reviews.ts';
 import * as roles from './roles.ts';
+import * as scim from './scim.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as shares from './shares.ts';
@@ -125,6 +126,7 @@ export const modules = [
   requests,
   reviews,
   roles,
+  scim,
   search,
   sessions,
   shares,

@@ -94,6 +94,7 @@ export const peopleErrors = {
     text: 'body.digest.time_zone is not a time zone that this server knows',
     property: 'digest.time_zone',
   },
+  'too-many-directory-tokens': { status: 409, text: 'a provider has at most {max} tokens' },
   'too-many-passkeys': { status: 409, text: 'an account has at most {max} passkeys' },
   'too-many-sign-ins': { status: 429, text: 'too many sign-ins at once' },
   'too-many-tokens': { status: 409, text: 'an account has at most {max} tokens' },

@@ -39,6 +39,7 @@ import { readImportedKeys } from '../people/identity/imported-keys.ts';
 import { openPasswords } from '../people/identity/password.ts';
 import { openIdentityProviders } from '../people/identity/providers/open.ts';
 import { keepSecretKey } from '../people/identity/secret-key.ts';
+import { serveScim } from '../people/scim/serve.ts';
 import type { PoolActivity } from '../platform/database/activity.ts';
 import type { Listener } from '../platform/database/listen.ts';
 import type { Database } from '../platform/database/pool.ts';
@@ -242,6 +243,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   });
   await serveFederation(server, deps, budgets, (postId) => findNote(deps, postId));
   await serveActivityPub(server, deps, budgets);
+  await serveScim(server, deps, budgets);
   serveUploadOptions(server, deps);
   serveHealth(server, { db, storage, replica }, stop, {
     metrics: config.metricsToken === null ? 'off' : 'on',

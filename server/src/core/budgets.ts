@@ -24,6 +24,8 @@ export interface Budgets {
   spendUnverified(address: string): Promise<void>;
   /** Counts a request of this peer, from all its addresses together (FED-75). */
   spendPeer(peerId: string): Promise<void>;
+  /** Counts a request of a directory with this token. */
+  spendDirectory(tokenId: string): Promise<void>;
   /** Counts a refused request of this address that no peer has signed; returns whether it may be logged (FED-95). */
   mayLogRefusal(address: string): Promise<boolean>;
   /** Counts a file of the web app or of the API reference, which need no credential (RATE-4). */
@@ -63,6 +65,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
   };
   const files = requests('files', limits.anonymousBytes);
   const byPeer = requests('peer', limits.peer);
+  const byDirectory = requests('directory', limits.peer);
   const refusals: Budget = {
     name: 'logged-refusals',
     limit: limits.loggedRefusals,
@@ -99,6 +102,7 @@ export function openBudgets(rates: RateBudgets, limits: Config['limits']): Budge
     spendUnverified: (address) => rates.spend(byAddress.bytes, address),
     spendFile: (address) => rates.spend(files, address),
     spendPeer: (peerId) => rates.spend(byPeer, peerId),
+    spendDirectory: (tokenId) => rates.spend(byDirectory, tokenId),
     async mayLogRefusal(address) {
       try {
         await rates.spend(refusals, address);

@@ -172,6 +172,7 @@ import * as rolesGrants from '../people/roles/grants.ts';
 import * as roles from '../people/roles/roles.ts';
 import * as rolesTemplates from '../people/roles/templates.ts';
 import * as rolesWrite from '../people/roles/write.ts';
+import * as scimTokens from '../people/scim/tokens.ts';
 import * as ssoAdminister from '../people/single-sign-on/administer.ts';
 import * as ssoContinue from '../people/single-sign-on/continue.ts';
 import * as ssoFinish from '../people/single-sign-on/finish.ts';
@@ -366,6 +367,7 @@ const modules = [
   roles,
   rolesTemplates,
   rolesWrite,
+  scimTokens,
   ssoAdminister,
   ssoContinue,
   ssoFinish,

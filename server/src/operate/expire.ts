@@ -55,6 +55,7 @@ export async function expire(db: Database): Promise<number> {
     await sql`delete from sessions where expires_at < now()
       - case when impersonator_user_ref is null then interval '0' else interval '1 day' end`.execute(db),
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
+    await sql`delete from scim_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from asset_shares where expires_at <= now()`.execute(db),
     await sql`delete from archives where expires_at <= now()`.execute(db),
     await sql`delete from converted_files where used_at < now() - interval '7 days'`.execute(db),

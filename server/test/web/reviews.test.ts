@@ -38,19 +38,8 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
   await dialog.getByText('Name at least one person or a team.').waitFor();
   await dialog.getByLabel('People', { exact: true }).fill('ben');
-  // The next name is typed while the first is being looked up.
-  let typedNext = (): void => undefined;
-  const next = new Promise<void>((resolve) => {
-    typedNext = resolve;
-  });
-  await ana.route('**/api/v1/users/by-username/ben', async (route) => {
-    await next;
-    await route.continue();
-  });
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await dialog.getByLabel('People', { exact: true }).fill('eve');
-  typedNext();
-  await dialog.getByRole('button', { name: 'Remove Ben Lund' }).waitFor();
   await dialog.getByLabel('Note (optional)').fill('Is the horizon level?');
   await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
   await ana.getByRole('heading', { name: 'Pier at dusk' }).waitFor();

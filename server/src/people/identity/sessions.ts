@@ -72,6 +72,15 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
   return Number(numDeletedRows);
 }
 
+/** Ends what a disabled account could still use: its sessions, those in which it acts as others, and its tokens. */
+export async function endAccess(db: Database, userRef: number): Promise<void> {
+  await db
+    .deleteFrom('sessions')
+    .where((eb) => eb.or([eb('user_ref', '=', userRef), eb('impersonator_user_ref', '=', userRef)]))
+    .execute();
+  await db.deleteFrom('access_tokens').where('user_ref', '=', userRef).execute();
+}
+
 /** Returns the statement below for a parameter with the SHA-256 of a token; null for no token. */
 const sessionSql = (tokenHash: string, columns = switchesAndAccount) => `
   select ${columns}, s.id as session_id, null as token_id, null as scopes,

@@ -84,7 +84,7 @@ export const show = handle(getProvider, async (deps, { params, http }) => {
 });
 
 /** SSO-5: throws 403 for roles and teams that the caller may not give. */
-async function checkMapping(
+export async function checkMapping(
   tx: Tx,
   caller: SignedIn,
   {
@@ -219,6 +219,9 @@ export const remove = handle(deleteProvider, async (deps, { caller, params }) =>
       .returning('name')
       .executeTakeFirst();
     if (removed === undefined) throw notFound();
+    // Its directory ends with it (SCIM-3).
+    await tx.deleteFrom('scim_tokens').where('provider', '=', params.name).execute();
+    await tx.deleteFrom('scim_groups').where('provider', '=', params.name).execute();
     await recordEvent(tx, caller, { event: 'provider.removed', metadata: { provider: params.name } });
   });
   return { status: 204 };

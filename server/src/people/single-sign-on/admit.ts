@@ -31,6 +31,20 @@ async function findAccount(tx: Tx, { kind, issuer, subject }: Person) {
     .executeTakeFirst();
 }
 
+/**
+ * SCIM-16: returns the account that the directory of the provider has for a person who signs in for the first time: by its
+ * external id, else by the name that the provider claims.
+ */
+async function findProvisioned(tx: Tx, provider: RedirectProvider, person: Person) {
+  const name = person.username === null || !person.hasClaimedName ? null : foldName(person.username);
+  const { rows } = await sql<{ ref: number; active: boolean }>`
+    select u.ref, ${activeAccount('u')} as active from users u join scim_users s on s.user_ref = u.ref
+    where s.provider = ${provider.name} and (s.external_id = ${person.subject} or u.username_key = ${name})
+      and not exists (select from user_identities i where i.user_ref = u.ref and i.provider = ${provider.name})
+    order by s.external_id is distinct from ${person.subject} limit 1`.execute(tx);
+  return rows[0];
+}
+
 /** Links an identity to an account; false if it belongs to an account already. */
 export async function linkPerson(
   tx: Tx,
@@ -62,10 +76,10 @@ export async function follow(
   person: Person,
   userRef: number,
 ): Promise<void> {
-  const { kind, issuer, subject, username, email, emailVerified, fullname } = person;
+  const { kind, issuer, subject, username, email, emailVerified, fullname, groups } = person;
   await tx
     .updateTable('user_identities')
-    .set({ provider: provider.name, username, email, last_used_at: sql`now()` })
+    .set({ provider: provider.name, username, email, groups: [...groups], last_used_at: sql`now()` })
     .where('kind', '=', kind)
     .where('issuer', '=', issuer)
     .where('subject', '=', subject)
@@ -81,7 +95,7 @@ export async function follow(
       or (x.free and u.email is distinct from ${email}) or (x.verified and u.email_confirmed_at is null))`.execute(
     tx,
   );
-  await applyMapping(tx, provider, userRef, person.groups);
+  await applyMapping(tx, provider, userRef, { keepsAdministrator: true });
 }
 
 /** Creates the account of a person at their first sign-in; null if the name was taken meanwhile. */
@@ -147,6 +161,14 @@ export async function admit(
       if (!known.active) throw new SignInFailure('inactive', 'the account is not active, or has expired');
       await follow(tx, provider, person, known.ref);
       return { kind: 'account', ref: known.ref };
+    }
+    const provisioned = await findProvisioned(tx, provider, person);
+    if (provisioned !== undefined) {
+      if (!provisioned.active) throw new SignInFailure('inactive', 'the directory has disabled the account');
+      if (!(await linkPerson(tx, provider, person, provisioned.ref)))
+        throw new SignInFailure('invalid', 'the identity belongs to an account already');
+      await follow(tx, provider, person, provisioned.ref);
+      return { kind: 'account', ref: provisioned.ref };
     }
     const { rows } = await sql`select from users u where ${claimedAccounts(person)} limit 1`.execute(tx);
     if (rows.length > 0) return { kind: 'confirm' };

@@ -40,7 +40,7 @@ async function applyRole(
   tx: Tx,
   provider: Mapped,
   userRef: number,
-  groups: readonly string[],
+  { groups, keepsAdministrator }: { groups: readonly string[]; keepsAdministrator: boolean },
 ): Promise<void> {
   const code = mappedRole(provider, groups);
   const before = await tx
@@ -52,7 +52,7 @@ async function applyRole(
   // A role that was deleted since changes nothing.
   if (before.role_provider !== provider.name || role === undefined || role.id === before.role_id) return;
   await setRole(tx, userRef, { role_id: role.id, role_provider: provider.name });
-  const isKept = await hasAdministrator(tx);
+  const isKept = !keepsAdministrator || (await hasAdministrator(tx));
   if (!isKept) await setRole(tx, userRef, before);
   await recordEvent(tx, null, {
     event: isKept ? 'user.role.changed' : 'provider.last_admin_kept',
@@ -96,13 +96,27 @@ async function applyTeams(
   }
 }
 
-/** Gives an account the role and the teams of its groups. The transaction holds the lock `administrators`. */
+/** SCIM-21: the groups that the last sign-in named, and those in which the directory has the account. */
+async function groupsOf(tx: Tx, { name }: Mapped, userRef: number): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select distinct unnest(i.groups) as name from user_identities i
+    where i.user_ref = ${userRef} and i.provider = ${name}
+    union select g.display_name from scim_members m join scim_groups g on g.id = m.group_id
+    where m.user_ref = ${userRef} and g.provider = ${name}`.execute(tx);
+  return rows.map((row) => row.name);
+}
+
+/**
+ * Gives an account the role and the teams of its groups. The transaction holds the lock `administrators`.
+ * With `keepsAdministrator`, the last administrator keeps the role; otherwise the caller checks that one remains.
+ */
 export async function applyMapping(
   tx: Tx,
   provider: Mapped,
   userRef: number,
-  groups: readonly string[],
+  { keepsAdministrator }: { keepsAdministrator: boolean },
 ): Promise<void> {
-  await applyRole(tx, provider, userRef, groups);
+  const groups = await groupsOf(tx, provider, userRef);
+  await applyRole(tx, provider, userRef, { groups, keepsAdministrator });
   await applyTeams(tx, provider, userRef, groups);
 }

@@ -10,6 +10,8 @@ export interface Person {
   subject: string;
   /** Null without a name that an account may have. */
   username: string | null;
+  /** Whether the provider claims this name, which otherwise comes from the e-mail. */
+  hasClaimedName: boolean;
   fullname: string | null;
   email: string | null;
   emailVerified: boolean;
@@ -74,11 +76,13 @@ export function personOf(
   names: Claims,
 ): Person {
   const email = emailOf(claimIn(claims, names.email ?? 'email'));
+  const claimedName = claimIn(claims, names.username ?? 'preferred_username');
   return {
     kind,
     issuer,
     subject,
-    username: usernameOf(claimIn(claims, names.username ?? 'preferred_username'), email),
+    username: usernameOf(claimedName, email),
+    hasClaimedName: usernameOf(claimedName, null) !== null,
     fullname: lineOf(claimIn(claims, names.fullname ?? 'name'), 200),
     email,
     // Some providers send the text "true", which is not what the specification defines.

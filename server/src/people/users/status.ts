@@ -15,7 +15,7 @@ export const setStatus = handle(setUserStatus, async (deps, { caller: asked, par
     const { ref } = await administered(tx, caller, params.ref);
     await tx
       .updateTable('users')
-      .set({ status: body.status, updated_at: sql`now()` })
+      .set({ status: body.status, status_provider: null, updated_at: sql`now()` })
       .where('ref', '=', ref)
       .execute();
     await recordEvent(tx, caller, {

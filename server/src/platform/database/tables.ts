@@ -1186,6 +1186,38 @@ interface SavedSearchesTable {
   name_key: string | null;
 }
 
+interface ScimGroupsTable {
+  id: Generated<string>;
+  provider: string;
+  display_name: string;
+  display_name_key: string;
+  external_id: string | null;
+  created_at: Generated<string>;
+  updated_at: Generated<string>;
+}
+
+interface ScimMembersTable {
+  group_id: string;
+  user_ref: number;
+}
+
+interface ScimTokensTable {
+  id: Generated<string>;
+  provider: string;
+  name: string;
+  token_hash: Buffer;
+  created_at: Generated<string>;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
+interface ScimUsersTable {
+  user_ref: number;
+  provider: string;
+  external_id: string | null;
+  attributes: DefaultedJson;
+}
+
 interface SessionsTable {
   id: Generated<string>;
   token_hash: Buffer;
@@ -1441,6 +1473,7 @@ interface UserIdentitiesTable {
   email: string | null;
   created_at: Generated<string>;
   last_used_at: string | null;
+  groups: Generated<string[]>;
 }
 
 interface UsersTable {
@@ -1469,6 +1502,7 @@ interface UsersTable {
   email_confirmed_at: string | null;
   registration: 'unverified' | 'verified' | null;
   expires_at: string | null;
+  status_provider: string | null;
 }
 
 interface WhiteboardsTable {
@@ -1607,6 +1641,10 @@ export interface Tables {
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
   saved_searches: SavedSearchesTable;
+  scim_groups: ScimGroupsTable;
+  scim_members: ScimMembersTable;
+  scim_tokens: ScimTokensTable;
+  scim_users: ScimUsersTable;
   sessions: SessionsTable;
   settings: SettingsTable;
   share_link_files: ShareLinkFilesTable;

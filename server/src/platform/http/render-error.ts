@@ -95,17 +95,24 @@ function refusalOf(error: unknown, isRead: boolean): Refusal {
   return known ?? refuse('server-error');
 }
 
-/** Sends the response for an error; logs internal errors with their cause. */
+/** Returns the error response for anything that was thrown; logs internal errors with their cause. */
+export function refusalFor(error: unknown, request: FastifyRequest): Refusal {
+  const refusal = refusalOf(error, request.method === 'GET' || request.method === 'HEAD');
+  // One cause can affect thousands of requests: one line each, without a stack.
+  if (error instanceof DatabaseUnavailable || error instanceof NoRoom || error instanceof StorageUnavailable)
+    request.log.warn({ reason: error.message }, 'request failed');
+  else if (refusal.status >= 500 && !(error instanceof Refusal))
+    request.log.error({ err: error }, 'request failed');
+  return refusal;
+}
+
+/** Sends the response for an error. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, headers } = refusalOf(error, request.method === 'GET' || request.method === 'HEAD');
+  const { status, body, headers } = refusalFor(error, request);
   // A response that fails before its first byte leaves its headers.
   for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
     reply.removeHeader(name);
   if (status >= 500) reply.header('cache-control', 'no-store');
-  // One cause can affect thousands of requests: one line each, without a stack.
-  if (error instanceof DatabaseUnavailable || error instanceof NoRoom || error instanceof StorageUnavailable)
-    request.log.warn({ reason: error.message }, 'request failed');
-  else if (status >= 500 && !(error instanceof Refusal)) request.log.error({ err: error }, 'request failed');
   reply.headers(headers);
   reply.header('x-request-id', request.id);
   return reply.code(status).type('application/json; charset=utf-8').send(body);

@@ -14,7 +14,7 @@ const DEEPEST = 64;
  * Refuses values that could not be stored as sent: PostgreSQL stores no NUL in text, and JSON has no infinite numbers,
  * although it can write 1e400. Also refuses excessive nesting.
  */
-function checkContent(value: unknown, whole: string, depth = 0): void {
+export function checkContent(value: unknown, whole: string, depth = 0): void {
   if (depth > DEEPEST) throw refuse('nested-too-deeply', { part: whole });
   if (typeof value === 'string' && value.includes('\0')) throw refuse('nul-character', { part: whole });
   // An unpaired surrogate cannot be stored as sent.

@@ -38,6 +38,11 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'auth.provider.failed': 'A sign-in with the provider “{provider}” failed: {error}',
   'provider.created': '{actor} added the identity provider “{provider}”',
   'provider.changed': '{actor} changed the identity provider “{provider}”',
+  'scim.token.created': '{actor} created the SCIM token “{name}” of “{provider}”',
+  'scim.token.removed': '{actor} revoked the SCIM token “{name}” of “{provider}”',
+  'scim.group.created': 'The directory of “{provider}” created the group “{group}”',
+  'scim.group.changed': 'The directory of “{provider}” changed the group “{group}”',
+  'scim.group.removed': 'The directory of “{provider}” removed the group “{group}”',
   'provider.removed': '{actor} removed the identity provider “{provider}”',
   'provider.last_admin_kept':
     '{subject} stays administrator, because the groups at “{provider}” would have left none',
