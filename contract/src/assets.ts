@@ -3,6 +3,7 @@ import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Origin, OriginFilter } from './federation.ts';
 import { CardField, Filters, GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
+import { Legacy } from './legacy.ts';
 import { noContent, operation } from './operation.ts';
 import {
   AiProvenance,
@@ -78,6 +79,10 @@ export const ShownAsset = closed({
   subtitle_tracks: Type.Array(SubtitleTrack),
   /** The values of at most six fields as display text; absent when there are none (ASSET-30). */
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
+  /** Related files that the caller is shown; only where a single asset is returned (RELATED-1). */
+  related: Type.Optional(Type.Array(Uuid)),
+  /** For administrators (LEGACY-1). */
+  legacy: Type.Optional(Legacy),
   created_at: Timestamp,
   updated_at: Timestamp,
   /** Both appear in trash listings only (ASSET-23). */

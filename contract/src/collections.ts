@@ -5,6 +5,7 @@ import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Origin } from './federation.ts';
 import { GivenValues } from './field-values.ts';
 import { PostAuthor } from './identity.ts';
+import { Legacy } from './legacy.ts';
 import { noContent, operation } from './operation.ts';
 import { Post } from './posts.ts';
 import {
@@ -55,6 +56,8 @@ export const Collection = closed({
   expires_at: nullable(Timestamp),
   /** Absent for collections made here. */
   origin: Type.Optional(Origin),
+  /** For administrators (LEGACY-1). */
+  legacy: Type.Optional(Legacy),
   created_at: Timestamp,
   /** Changes when the collection itself is edited. */
   updated_at: Timestamp,

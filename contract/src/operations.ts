@@ -45,6 +45,7 @@ import * as providerSignIn from './provider-sign-in.ts';
 import * as providers from './providers.ts';
 import * as quotas from './quotas.ts';
 import * as registration from './registration.ts';
+import * as relatedAssets from './related-assets.ts';
 import * as requests from './requests.ts';
 import * as reviews from './reviews.ts';
 import * as roles from './roles.ts';
@@ -123,6 +124,7 @@ export const modules = [
   providers,
   quotas,
   registration,
+  relatedAssets,
   requests,
   reviews,
   roles,

@@ -5,6 +5,7 @@ import { ShownAsset } from './assets.ts';
 import { CommentPreview, LikeState } from './comments.ts';
 import { Origin, OriginFilter } from './federation.ts';
 import { PostAuthor } from './identity.ts';
+import { Legacy } from './legacy.ts';
 import { noContent, operation } from './operation.ts';
 import {
   AiProvenance,
@@ -64,6 +65,8 @@ export const Post = closed({
   comments_preview: Type.Optional(Type.Array(CommentPreview)),
   /** Of each file with annotations, on `GET /posts/{id}` only (ANNOTATION-6). */
   annotation_counts: Type.Optional(Type.Array(AnnotationCount)),
+  /** For administrators, on `GET /posts/{id}` only (LEGACY-1). */
+  legacy: Type.Optional(Legacy),
   tags: Type.Array(Type.String()),
   members: Type.Array(PostMember),
   team_id: Type.Optional(Uuid),

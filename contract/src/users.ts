@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { NewPassword, Username } from './identity.ts';
+import { Legacy } from './legacy.ts';
 import { noContent, operation } from './operation.ts';
 import { Language } from './preferences.ts';
 import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid } from './values.ts';
@@ -214,6 +215,8 @@ export const AdminUser = closed({
   sign_in: SignInState,
   created_at: Timestamp,
   last_seen_at: nullable(Timestamp),
+  /** For administrators (LEGACY-1). */
+  legacy: Type.Optional(Legacy),
 });
 export type AdminUser = Static<typeof AdminUser>;
 

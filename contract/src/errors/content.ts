@@ -178,6 +178,8 @@ export const contentErrors = {
   'featured-repeated': { status: 400, text: 'body.post_ids names a post twice', property: 'post_ids' },
   'range-not-satisfiable': { status: 416, text: 'range not satisfiable' },
   'received-too-large': { status: 413, text: 'at most {max} bytes are allowed here' },
+  'related-full': { status: 409, text: 'a file has at most {max} related files' },
+  'related-to-itself': { status: 400, text: 'a file is not related to itself', property: 'other' },
   'request-already-decided': { status: 409, text: 'the request has already been decided' },
   'request-not-yours': { status: 403, text: 'you may not decide this request' },
   'restore-does-not-expire': { status: 400, text: 'a restore does not expire' },

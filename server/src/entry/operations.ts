@@ -15,6 +15,7 @@ import * as assetsList from '../content/assets/list.ts';
 import * as assetsMedia from '../content/assets/media.ts';
 import * as assetsPoster from '../content/assets/poster.ts';
 import * as assetsPreviewsSettings from '../content/assets/previews/settings.ts';
+import * as assetsRelated from '../content/assets/related.ts';
 import * as assetsReprocess from '../content/assets/reprocess.ts';
 import * as assetsShares from '../content/assets/shares.ts';
 import * as assetsState from '../content/assets/state.ts';
@@ -208,6 +209,7 @@ const modules = [
   assetsMedia,
   assetsPoster,
   assetsPreviewsSettings,
+  assetsRelated,
   assetsReprocess,
   assetsShares,
   assetsState,

@@ -273,6 +273,14 @@ function newThread(): Thread {
   };
 }
 
+/** Relates assets in pairs, which differ in few properties. */
+function relateNeighbours(assets: readonly AssetCell[]): void {
+  for (const [index, asset] of assets.entries()) {
+    const other = assets[index + (index % 2 === 0 ? 1 : -1)];
+    if (other !== undefined) asset.related = other;
+  }
+}
+
 export function makeCells(): Cells {
   const assets = everyAsset(['none', 'team']);
   const posts = assets.flatMap((asset) => everyPost(asset));
@@ -287,6 +295,7 @@ export function makeCells(): Cells {
   const following = followingPosts();
   assets.push(...elsewhere, plain, ...extra.assets, ...following.assets, ...sharedAssets());
   posts.push(...extra.posts, ...following.posts);
+  relateNeighbours(assets);
 
   // A prime distance meets every state sooner or later.
   const placed = assets.filter((_, index) => index % 7 === 0);

@@ -45,6 +45,8 @@ export interface AssetCell {
   /** What was rendered: everything including the scrub strip, only `col`, or nothing. */
   rendered: 'all' | 'col' | 'nothing';
   deletedBy: CallerKind | null;
+  /** The asset that it is related to (RELATED-1). */
+  related?: AssetCell;
   /** Posts with this asset as a member or as their standalone thumbnail. */
   usedBy: PostCell[];
   /** Shared by name with the sharees of the table: valid, or expired yesterday. */

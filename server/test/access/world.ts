@@ -293,6 +293,10 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
     return assetSharees.map((name) => ({ asset_id: id, user_ref: world.refOf(name), expires_at }));
   });
   await inChunks(shares, (chunk) => db.insertInto('asset_shares').values(chunk).execute());
+  const pairs = cells.flatMap(({ id, related }) =>
+    related !== undefined && id < related.id ? [{ asset_id: id, related_id: related.id }] : [],
+  );
+  await inChunks(pairs, (chunk) => db.insertInto('related_assets').values(chunk).execute());
   const tags = cells.map(({ id }) => ({ asset_id: id, value: 'matrix', source: 'manual' as const }));
   await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
 }

@@ -299,9 +299,9 @@ describe('scopes at every operation', () => {
       unpublishPost updateCollection updateLink updateLinkGuest updatePost
       updateWhiteboard`,
       'assets.write': `
-      addAssetVersion appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
+      addAssetVersion addRelatedAsset appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
       deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteSubtitles deleteUpload importAssets putAssetPeer
-      putAssetShare putSubtitles reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
+      putAssetShare putSubtitles removeRelatedAsset reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
       setAssetPoster setAssetState undoBatch updateAsset`,
       'comments.write': `
       assignComment createAnnotation createComment decideReview deleteComment likeComment reopenComment resolveComment

@@ -2,6 +2,7 @@ import type { Asset, ShownAsset, SubtitleTrack, TagDetail, WithheldAsset } from 
 import type { Origin } from '@vitrine/contract/federation';
 import type { CardField } from '@vitrine/contract/field-values';
 import type { PostAuthor } from '@vitrine/contract/identity';
+import type { Legacy } from '@vitrine/contract/legacy';
 import { type RawBuilder, sql } from 'kysely';
 import {
   anonymouslyVisible,
@@ -12,11 +13,13 @@ import {
 } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { identityJson, originJson, ownerName } from '../../access/identities.ts';
+import { legacyJson } from '../../access/legacy.ts';
 import type { KeptAsset, Texts } from '../../core/kept-texts.ts';
 import { keysOf, type Rung } from '../../media/ladder.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { cardColumn } from '../fields/values/show.ts';
 import { extensionOf } from './file-name.ts';
+import { relatedIds } from './related-ids.ts';
 
 /** An asset as read for a caller; `shown` is the result of the field rule. */
 export interface AssetRow
@@ -50,6 +53,7 @@ export interface AssetRow
   has_ladder: boolean;
   has_cues: boolean;
   card_fields: CardField[] | null;
+  legacy: Legacy | null;
   asset_created_at: string;
   /** When it was taken, or added if that is not known. */
   asset_taken_at: string;
@@ -86,7 +90,7 @@ export function assetColumns(
     (f.renditions ?& ${keys}::text[] or a.interim_hash is not null) as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
     ${ofInterim(sql.ref('pixel_width'))} as pixel_width, ${ofInterim(sql.ref('pixel_height'))} as pixel_height,
-    ${cardColumn(caller)} as card_fields,
+    ${cardColumn(caller)} as card_fields, ${legacyJson(caller, 'resource', 'a.id')} as legacy,
     a.created_at as asset_created_at, coalesce(a.taken_at, a.created_at) as asset_taken_at, a.updated_at as asset_updated_at,
     a.deleted_at as asset_deleted_at, a.deleted_reason as asset_deleted_reason`;
 }
@@ -169,7 +173,8 @@ function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
 
 /** ASSET-4: the asset with its columns. */
 function shownAsset(caller: Caller, row: AssetRow): ShownAsset {
-  return { ...commonPart(row), ...callersPart(caller, row) };
+  const legacy = row.legacy === null ? {} : { legacy: row.legacy };
+  return { ...commonPart(row), ...callersPart(caller, row), ...legacy };
 }
 
 /** Returns the asset with its columns or as a placeholder, by the field rule. */
@@ -184,11 +189,13 @@ export async function showAsset(
   ladder: readonly Rung[],
   id: string,
 ): Promise<Asset | null> {
-  const { rows } = await sql<AssetRow>`
-    select ${assetColumns(caller, ladder)} from assets a ${assetJoins}
+  const { rows } = await sql<AssetRow & { related: string[] }>`
+    select ${assetColumns(caller, ladder)}, ${relatedIds(caller, id)} as related from assets a ${assetJoins}
     where a.id = ${id} and ${readableAssets(caller)}`.execute(db);
   const row = rows[0];
-  return row === undefined ? null : showRow(caller, row);
+  if (row === undefined) return null;
+  const asset = showRow(caller, row);
+  return asset.restricted ? asset : { ...asset, related: row.related };
 }
 
 /**

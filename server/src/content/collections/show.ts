@@ -2,6 +2,7 @@ import type { AssetSelection } from '@vitrine/contract/batches';
 import type { Collection } from '@vitrine/contract/collections';
 import type { Origin } from '@vitrine/contract/federation';
 import type { PostAuthor } from '@vitrine/contract/identity';
+import type { Legacy } from '@vitrine/contract/legacy';
 import { countedPosts } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { feedPosts, renderedHash, servedAssets, shownAssets } from '../../access/assets.ts';
@@ -13,6 +14,7 @@ import {
   readableCollections,
 } from '../../access/collections.ts';
 import { identityJson, originJson } from '../../access/identities.ts';
+import { legacyJson } from '../../access/legacy.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { matchingFiles } from './filling.ts';
@@ -41,6 +43,7 @@ interface CollectionRow
   has_files: boolean;
   query: AssetSelection | null;
   origin: Origin | null;
+  legacy: Legacy | null;
   covers: Collection['covers'] | null;
   item_count: number;
 }
@@ -127,13 +130,22 @@ function chosenCover(caller: Caller): RawBuilder<string | null> {
 }
 
 /** A focal point belongs to the picture for which it was set, and is returned while that one comes first. */
-function show({ owner, editable, query, origin, cover_focal_asset_id, ...row }: CollectionRow): Collection {
+function show({
+  owner,
+  editable,
+  query,
+  origin,
+  legacy,
+  cover_focal_asset_id,
+  ...row
+}: CollectionRow): Collection {
   const covers = row.covers ?? [];
   const keepsFocal = cover_focal_asset_id !== null && covers[0]?.asset_id === cover_focal_asset_id;
   return {
     ...row,
     ...(owner === null ? {} : { owner }),
     ...(origin === null ? {} : { origin }),
+    ...(legacy === null ? {} : { legacy }),
     covers,
     smart: query !== null,
     has_files: query !== null || row.has_files,
@@ -162,7 +174,7 @@ export async function showCollections(
       case when ${filledByHand} then ${itemCount(caller, counted)} else 0 end as item_count, c.expires_at,
       exists (select from collection_assets ca join assets a on a.id = ca.asset_id
         where ca.collection_id = c.id and ${filesShown(caller)}) as has_files,
-      ${originJson('c')} as origin, c.created_at, c.updated_at
+      ${originJson('c')} as origin, ${legacyJson(caller, 'collection', 'c.id')} as legacy, c.created_at, c.updated_at
     from (select c.* from collections c where ${which} ${rest}) c
       left join users u on u.ref = c.owner_user_ref
     order by c.created_at desc, c.id desc`.execute(db);

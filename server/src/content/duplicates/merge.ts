@@ -123,6 +123,17 @@ async function replaceInCollections(tx: Tx, { keep, remove }: Merge): Promise<vo
     on conflict (collection_id, asset_id) do nothing`.execute(tx);
 }
 
+/** Relates the kept asset to what the others are related to. */
+async function moveRelations(tx: Tx, { keep, remove }: Merge): Promise<void> {
+  const gone = [...remove];
+  await sql`insert into related_assets (asset_id, related_id)
+    select distinct least(r.other, ${keep}::uuid), greatest(r.other, ${keep}::uuid)
+    from (select related_id as other from related_assets where asset_id = any(${gone}::uuid[])
+      union select asset_id from related_assets where related_id = any(${gone}::uuid[])) r
+    where r.other <> ${keep}::uuid and r.other <> all(${gone}::uuid[])
+    on conflict (asset_id, related_id) do nothing`.execute(tx);
+}
+
 /**
  * Merges assets in the caller's transaction, who holds their locks (DUPLICATE-4). What the kept asset has stays; what it
  * lacks is added.
@@ -134,6 +145,7 @@ export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promi
   const posts = await replaceInPosts(tx, merge);
   await followContent(tx, caller, sql`select unnest(${posts}::uuid[])`);
   await replaceInCollections(tx, merge);
+  await moveRelations(tx, merge);
   await moveAccess(tx, caller, merge);
   await moveToTrash(tx, caller, remove, `merged into ${keep}`);
   await notifyPeersOfEach(tx, 'post', posts, caller.ref);

@@ -1,7 +1,9 @@
 import type { AnnotationCount } from '@vitrine/contract/annotations';
+import type { Legacy } from '@vitrine/contract/legacy';
 import { getPost, type Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { Caller } from '../../access/caller.ts';
+import { legacyJson } from '../../access/legacy.ts';
 import { readablePosts } from '../../access/posts.ts';
 import { handle } from '../../core/handle.ts';
 import { noTexts } from '../../core/kept-texts.ts';
@@ -12,16 +14,31 @@ import { notFound } from '../../platform/http/refuse.ts';
 import { annotationCounts } from './annotation-counts.ts';
 import { writePosts } from './write-page.ts';
 
-/** Returns the id in a list if the caller may read the post, otherwise an empty list. */
-async function readableIds(db: Database, caller: Caller, id: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select p.id from posts p where p.id = ${id} and ${readablePosts(caller)}`.execute(db);
-  return rows.map((row) => row.id);
+/** What lists leave out. */
+interface OwnRow {
+  id: string;
+  legacy: Legacy | null;
 }
 
-/** Adds what lists leave out: how many annotations of each file the caller reads. */
-function withCounts(post: string, counts: readonly AnnotationCount[]): JsonText<Post> {
-  return new JsonText<Post>(`${post.slice(0, -1)},"annotation_counts":${JSON.stringify(counts)}}`);
+/** Returns the row in a list if the caller may read the post, otherwise an empty list. */
+async function readableRows(db: Database, caller: Caller, id: string): Promise<OwnRow[]> {
+  const { rows } = await sql<OwnRow>`
+    select p.id, ${legacyJson(caller, 'post', 'p.id')} as legacy
+    from posts p where p.id = ${id} and ${readablePosts(caller)}`.execute(db);
+  return rows;
+}
+
+const idsOf = (rows: readonly OwnRow[]) => rows.map(({ id }) => id);
+
+/** Adds what lists leave out: how many annotations of each file the caller reads, and the old id. */
+function completed(
+  post: string,
+  [row]: readonly OwnRow[],
+  annotation_counts: readonly AnnotationCount[],
+): JsonText<Post> {
+  const legacy = row?.legacy ?? null;
+  const more = JSON.stringify({ annotation_counts, ...(legacy === null ? {} : { legacy }) });
+  return new JsonText<Post>(`${post.slice(0, -1)},${more.slice(1)}`);
 }
 
 /**
@@ -34,19 +51,19 @@ export async function readChanged(
   ladder: readonly Rung[],
   id: string,
 ): Promise<JsonText<Post> | null> {
-  const ids = await readableIds(tx, caller, id);
+  const rows = await readableRows(tx, caller, id);
   const writing = { db: tx, ladder, texts: noTexts, postTexts: noTexts };
-  const [post] = await writePosts(writing, caller, ids, true);
-  return post === undefined ? null : withCounts(post, await annotationCounts(tx, caller, id));
+  const [post] = await writePosts(writing, caller, idsOf(rows), true);
+  return post === undefined ? null : completed(post, rows, await annotationCounts(tx, caller, id));
 }
 
 /** `GET /posts/{id}`: unreadable and missing posts are the same 404 (POST-4). Written from texts, as in the feed. */
 export const get = handle(getPost, async (deps, { caller, params }) => {
-  const ids = await readableIds(deps.db, caller, params.id);
+  const rows = await readableRows(deps.db, caller, params.id);
   const [[post], counts] = await Promise.all([
-    writePosts(deps, caller, ids, true),
+    writePosts(deps, caller, idsOf(rows), true),
     annotationCounts(deps.db, caller, params.id),
   ]);
   if (post === undefined) throw notFound();
-  return { status: 200, body: withCounts(post, counts) };
+  return { status: 200, body: completed(post, rows, counts) };
 });

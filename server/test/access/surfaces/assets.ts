@@ -94,6 +94,11 @@ function nothing(): FormData {
   return form;
 }
 
+const relating = (who: CallerKind, asset: AssetCell) => {
+  const isShown = asset.related !== undefined && answerOf(who, asset.related) === 'shown';
+  return asset.related === undefined ? 400 : changingAsset(who, asset, isShown ? 204 : 404);
+};
+
 /** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
   const below = pathsOf('/assets');
@@ -106,7 +111,14 @@ export function assetProbes(): Probe<AssetCell>[] {
     probe(assetDoor, 'DELETE', below('/subtitles/fr'), editing(404)),
     // VERSION-3: versions exist only for those who may edit the asset.
     probe(accountDoor, 'GET', below('/versions'), versioned(200)),
-    probe(assetDoor, 'POST', below('/versions'), versioned(409), { bodyOf: nothing }),
+    // An empty file is a version of another file without previews.
+    probe(
+      assetDoor,
+      'POST',
+      below('/versions'),
+      (who, asset) => (asset.rendered === 'nothing' ? null : versioned(409)(who, asset)),
+      { bodyOf: nothing },
+    ),
     probe(assetDoor, 'POST', below('/versions/1/restore'), versioned(409)),
     probe(assetDoor, 'DELETE', below('/versions/1'), versioned(409)),
     // A failed asset would be rendered again.
@@ -117,13 +129,19 @@ export function assetProbes(): Probe<AssetCell>[] {
       if (answerOf(who, asset) === 'missing') return 404;
       return owns(who, asset) ? 400 : [200, 201];
     }),
+    // RELATED-1: placeholders have no relations.
+    probe(readDoor, 'GET', below('/related'), (who, asset) => (answerOf(who, asset) === 'shown' ? 200 : 404)),
+    // RELATED-2: relating files again changes nothing, but both must be shown.
+    probe(assetDoor, 'PUT', ({ id, related }) => `/assets/${id}/related/${related?.id ?? id}`, relating),
+    probe(assetDoor, 'DELETE', below('/related/00000000-0000-4000-8000-0000000000ff'), editing(204)),
   ];
 }
 
 export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
   const { status, text } = await caller.visitor.send(`/assets/${cell.id}`);
   const who = caller.kind;
-  const got = status === 200 ? lookOfAsset(JSON.parse(text)) : status;
+  const { related, ...asset }: SeenAsset & { related?: string[] } = status === 200 ? JSON.parse(text) : {};
+  const got = status === 200 ? lookOfAsset(asset) : status;
   const looks = {
     missing: 404,
     withheld: dueWithheld(who, cell),
@@ -131,6 +149,10 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   };
   const due = refusalOf(caller, readDoor, switches) ?? looks[answerOf(who, cell)];
   matrix.ledger.hold(`${caller.name}: GET /assets/{id}: ${labelOfAsset(cell)}`, got, due);
+  // RELATED-1: a relation shows nobody a file that they do not see otherwise.
+  const seen = cell.related !== undefined && answerOf(who, cell.related) === 'shown' ? cell.related.id : '';
+  const dueRelated = status === 200 && !asset.restricted ? seen : undefined;
+  matrix.ledger.hold(`${caller.name}: related of ${labelOfAsset(cell)}`, related?.join(), dueRelated);
 }
 
 /** The requested renditions, and what must have been rendered for each; null for those that are not rendered. */

@@ -13,6 +13,7 @@ const propertyWords: Readonly<Record<string, string>> = {
   team_id: 'team',
   clear_team: 'team',
   metadata: 'metadata',
+  related: 'related files',
 };
 
 /** Returns the properties of an edit in words, such as "title and tags". */

@@ -57,6 +57,29 @@ export function libraryCountQuery({ client }: Service, filter: AssetFilter, ownR
   });
 }
 
+/** Lists the related files of an asset that the caller is shown, the newest relation first. */
+export function relatedQuery({ client }: Service, id: string) {
+  return infiniteQueryOptions({
+    queryKey: ['related', id],
+    ...byCursor,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listRelatedAssets', { params: { id }, query: pageParams(pageParam, 24), signal }),
+  });
+}
+
+/** Relates two files, or ends their relation, and reads the related files of both again. */
+export async function setRelated(
+  { client, queries }: Service,
+  [id, other]: readonly [string, string],
+  related: boolean,
+): Promise<void> {
+  await client.call(related ? 'addRelatedAsset' : 'removeRelatedAsset', { params: { id, other } });
+  await Promise.all([
+    queries.invalidateQueries({ queryKey: ['related', id] }),
+    queries.invalidateQueries({ queryKey: ['related', other] }),
+  ]);
+}
+
 /** Reads one asset or its placeholder; polls while its renditions are being made. */
 export function assetQuery({ client }: Service, id: string) {
   return queryOptions<Asset>({
