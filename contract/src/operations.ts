@@ -29,6 +29,7 @@ import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
 import * as invitations from './invitations.ts';
 import * as jobs from './jobs.ts';
+import * as legacy from './legacy.ts';
 import * as linkVisits from './link-visits.ts';
 import * as links from './links.ts';
 import * as mail from './mail.ts';
@@ -109,6 +110,7 @@ export const modules = [
   impersonation,
   invitations,
   jobs,
+  legacy,
   linkVisits,
   links,
   mail,

@@ -103,7 +103,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
     getWhiteboardPng getWhiteboardSvg
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPosts
-    listPostsByAsset listReplies listTags listWhiteboards listWorkflowStates search searchByImage
+    listPostsByAsset listRelatedAssets listReplies listTags listWhiteboards listWorkflowStates search searchByImage
     suggest`
       .trim()
       .split(/\s+/),
