@@ -1626,7 +1626,8 @@ CREATE INDEX audit_events_actor ON public.audit_events USING btree (actor_user_r
 CREATE INDEX audit_events_asset ON public.audit_events USING btree (target_id, occurred_at DESC, id DESC) WHERE (target_kind = 'asset'::text);
 CREATE INDEX audit_events_event ON public.audit_events USING btree (event text_pattern_ops, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_impersonator ON public.audit_events USING btree (impersonator_user_ref, occurred_at DESC, id DESC) WHERE (impersonator_user_ref IS NOT NULL);
-CREATE INDEX audit_events_signed_in ON public.audit_events USING btree (subject_user_ref, occurred_at DESC) WHERE (event = 'auth.signed_in'::text);
+CREATE INDEX audit_events_newest_sign_ins ON public.audit_events USING btree (occurred_at DESC, id DESC) WHERE (event = 'auth.signed_in'::text);
+CREATE INDEX audit_events_signed_in ON public.audit_events USING btree (subject_user_ref, occurred_at DESC, id DESC) WHERE (event = 'auth.signed_in'::text);
 CREATE INDEX audit_events_subject ON public.audit_events USING btree (subject_user_ref, occurred_at DESC, id DESC);
 CREATE INDEX audit_events_time ON public.audit_events USING btree (occurred_at DESC, id DESC);
 CREATE TRIGGER audit_events_kept BEFORE DELETE OR UPDATE ON public.audit_events FOR EACH ROW EXECUTE FUNCTION keep_audit_events();
@@ -1921,6 +1922,7 @@ create table failed_sign_ins (
   constraint failed_sign_ins_pkey PRIMARY KEY (id),
   constraint failed_sign_ins_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
 );
+CREATE INDEX failed_sign_ins_newest ON public.failed_sign_ins USING btree (at DESC, id DESC);
 CREATE INDEX failed_sign_ins_user ON public.failed_sign_ins USING btree (user_ref, at DESC, id DESC);
 
 create table featured_posts (

@@ -63,7 +63,7 @@ export async function benchBatches(secondsOfLoad: number): Promise<void> {
   const service = await spawnService(directory);
   const database = joinDatabase(directory);
   const session = { userRef: OWNER, days: 1, address: '', userAgent: 'bench' };
-  const cookie = `user=${await startSession(database.db, session)}`;
+  const cookie = `user=${(await startSession(database.db, session)).token}`;
   await database.close();
   try {
     const call = callerOf(service.address, cookie);

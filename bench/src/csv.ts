@@ -35,7 +35,10 @@ export async function benchCsv(): Promise<void> {
   const service = await spawnService(directory);
   const database = joinDatabase(directory);
   const session = { userRef: OWNER, days: 1, address: '', userAgent: 'bench' };
-  const headers = { cookie: `user=${await startSession(database.db, session)}`, origin: service.address };
+  const headers = {
+    cookie: `user=${(await startSession(database.db, session)).token}`,
+    origin: service.address,
+  };
   await database.close();
   const pid = service.child.pid ?? 0;
 

@@ -109,7 +109,7 @@ export async function benchFeeds(seconds: number, directory: string): Promise<vo
           [`${scene.feed} ${scene.reader}`],
         );
         const session = { userRef: rows[0]?.ref ?? 0, days: 1, address: '', userAgent: 'bench' };
-        const headers = { cookie: `user=${await startSession(database.db, session)}` };
+        const headers = { cookie: `user=${(await startSession(database.db, session)).token}` };
         const asked = await load(`${api}&feed=${scene.feed}`, headers, seconds / ROUNDS);
         const plain = await load(api, headers, seconds / ROUNDS);
         // The first round is a warm-up.

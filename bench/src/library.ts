@@ -128,5 +128,5 @@ export const READER = 42;
 /** Returns the cookie of a new session of the reader. */
 export async function readerCookie({ db }: DatabasePool): Promise<string> {
   const session = { userRef: READER, days: 1, address: '', userAgent: 'bench' };
-  return `user=${await startSession(db, session)}`;
+  return `user=${(await startSession(db, session)).token}`;
 }

@@ -78,7 +78,7 @@ export async function benchNotifications(): Promise<void> {
   const scene = await prepare(client);
   try {
     const session = { userRef: scene.writer, days: 1, address: '', userAgent: 'bench' };
-    const cookie = `user=${await startSession(database.db, session)}`;
+    const cookie = `user=${(await startSession(database.db, session)).token}`;
     const write = async (post: string): Promise<string> => {
       const response = await fetch(`${service.address}/api/v1/posts/${post}/comments`, {
         method: 'POST',

@@ -79,7 +79,7 @@ export async function benchPosts(): Promise<void> {
   const scene = await prepare(client);
   try {
     const session = { userRef: scene.owner, days: 1, address: '', userAgent: 'bench' };
-    const headers = { cookie: `user=${await startSession(database.db, session)}` };
+    const headers = { cookie: `user=${(await startSession(database.db, session)).token}` };
     const api = `${service.address}/api/v1`;
     const ask = async (path: string, init: RequestInit = {}) => {
       const response = await fetch(api + path, { ...init, headers: { ...headers, ...init.headers } });

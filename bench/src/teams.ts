@@ -183,7 +183,7 @@ export async function benchTeams(seconds: number): Promise<void> {
     console.log('\npage              service req/s   reference req/s   ratio   service p95   reference p95');
     for (const question of questions) {
       const session = { userRef: question.caller, days: 1, address: '', userAgent: 'bench' };
-      const token = await startSession(database.db, session);
+      const { token } = await startSession(database.db, session);
       const measured = await compare(question, { address: service.address, directory, token }, seconds);
       const { service: ours, reference } = measured;
       const cells = [

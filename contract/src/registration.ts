@@ -11,7 +11,11 @@ const Domains = Type.Array(Type.String({ minLength: 1, maxLength: 253, pattern: 
 });
 const RoleCode = Type.String({ minLength: 1, maxLength: 100 });
 
-/** How people get accounts by themselves. */
+/** The longest that sessions may be allowed to last, in days. */
+const SessionDays = Type.Integer({ minimum: 1, maximum: 365 });
+const SecondFactor = Type.Enum(['optional', 'required']);
+
+/** How people get accounts by themselves, and what sessions of all accounts need. */
 export const AccountSettings = closed({
   /** `approval`: an administrator activates the account after the e-mail is confirmed. */
   registration: Registration,
@@ -19,6 +23,10 @@ export const AccountSettings = closed({
   allowed_domains: Domains,
   /** The code of the role of registered accounts. */
   registration_role: RoleCode,
+  /** `required`: every account needs a second factor, whatever its role asks for. */
+  second_factor: SecondFactor,
+  /** How long a session lasts after its last use. Configuration may set more days than this operation accepts. */
+  session_days: Type.Integer({ minimum: 1 }),
 });
 export type AccountSettings = Static<typeof AccountSettings>;
 
@@ -28,7 +36,8 @@ export const getAccountSettings = operation({
   path: '/admin/system/accounts',
   tag: 'System',
   summary: 'Get the settings of accounts',
-  description: 'Returns whether people may register, with which e-mails and as what.',
+  description:
+    'Returns whether people may register, with which e-mails and as what, whether everyone needs a second factor, and how long sessions last.',
   door: { holds: 'system.config.read' },
   scope: 'read',
   responses: { 200: AccountSettings },
@@ -42,13 +51,15 @@ export const updateAccountSettings = operation({
   tag: 'System',
   summary: 'Change the settings of accounts',
   description:
-    'Registration needs a mail server and a public address: 409 without. Returns 403 for a role that the caller may not give.',
+    'Registration needs a mail server and a public address: 409 without. Returns 403 for a role that the caller may not give. `second_factor` and `session_days` bind existing sessions from their next request.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   body: closed({
     registration: Type.Optional(nullable(Registration)),
     allowed_domains: Type.Optional(nullable(Domains)),
     registration_role: Type.Optional(nullable(RoleCode)),
+    second_factor: Type.Optional(nullable(SecondFactor)),
+    session_days: Type.Optional(nullable(SessionDays)),
   }),
   responses: { 200: AccountSettings },
   errors: ['capability-not-held', 'mail-server-not-set-up', 'public-address-missing', 'role-not-found'],

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Impersonator } from './identity.ts';
+import { Impersonator, PostAuthor } from './identity.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
@@ -81,6 +81,33 @@ export const listSignIns = operation({
   door: 'signedIn',
   scope: 'read',
   responses: { 200: closed({ items: Type.Array(SignIn) }) },
+  errors: [],
+});
+
+/** A sign-in of any account. `address` and `user_agent` need users.pii.read. */
+export const UserSignIn = closed({ id: Uuid, ...SignIn.properties, user: nullable(PostAuthor) });
+export type UserSignIn = Static<typeof UserSignIn>;
+
+export const listUserSignIns = operation({
+  id: 'listUserSignIns',
+  method: 'GET',
+  path: '/admin/sign-ins',
+  tag: 'Users',
+  summary: 'List the sign-ins of all accounts',
+  description:
+    'Lists sign-ins and failed attempts of all accounts, newest first. The newest 50 failures of an account are kept. `method` is `password`, `passkey` or the name of an identity provider. `address` and `user_agent` are null unless the caller holds `users.pii.read`.',
+  door: { holds: 'users.read' },
+  scope: 'read',
+  query: closed({
+    ...pageQuery,
+    user_ref: Type.Optional(Ref),
+    ok: Type.Optional(Type.Boolean()),
+    method: Type.Optional(Type.String({ maxLength: 100 })),
+    /** The first moment of the sign-ins, and the moment before which they are. */
+    from: Type.Optional(Timestamp),
+    to: Type.Optional(Timestamp),
+  }),
+  responses: { 200: page(UserSignIn) },
   errors: [],
 });
 

@@ -188,12 +188,15 @@ export const unfollowUser = operation({
 export const UserStatus = Type.Enum(['active', 'pending', 'disabled', 'archived']);
 export type UserStatus = Static<typeof UserStatus>;
 
+/** What keeps an account from signing in. */
+const Obstacle = Type.Enum(['no_password', 'locked', 'expired', 'pending', 'disabled', 'archived']);
+
 /** USER-20: whether an account can sign in now, with what, and why not. */
 export const SignInState = closed({
   possible: Type.Boolean(),
   /** `password`, `passkey` or the names of identity providers. */
   by: Type.Array(Type.String()),
-  obstacle: Type.Optional(Type.Enum(['no_password', 'locked', 'expired', 'pending', 'disabled', 'archived'])),
+  obstacle: Type.Optional(Obstacle),
 });
 export type SignInState = Static<typeof SignInState>;
 
@@ -202,6 +205,8 @@ export const AdminUser = closed({
   ref: Ref,
   username: Type.String(),
   display_name: Type.String(),
+  /** The display name that is set; null if another name stands in for it. */
+  own_display_name: nullable(Type.String()),
   fullname: Type.Optional(nullable(Type.String())),
   email: Type.Optional(nullable(Type.String())),
   role: Type.String(),
@@ -227,7 +232,7 @@ export const listUsers = operation({
   tag: 'Users',
   summary: 'List accounts',
   description:
-    'Lists accounts, newest first. `q` searches username and display name; `role`, `team_id`, `provider` and `can_sign_in` narrow the list. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
+    'Lists accounts, newest first. `q` searches username and display name; `role`, `team_id`, `provider`, `can_sign_in` and `obstacle` narrow the list. `fullname` and `email` are present, and searched, only for callers who hold `users.pii.read`.',
   door: { holds: 'users.read' },
   scope: 'read',
   query: closed({
@@ -241,6 +246,8 @@ export const listUsers = operation({
     /** The provider that made the account, such as `password` or `ldap`. */
     provider: Type.Optional(Type.String({ maxLength: 100 })),
     can_sign_in: Type.Optional(Type.Boolean()),
+    /** Accounts that cannot sign in for this reason. */
+    obstacle: Type.Optional(Obstacle),
   }),
   responses: { 200: page(AdminUser) },
   errors: [],

@@ -132,8 +132,9 @@ export function openEntrance(
       if (hasReplica && found !== null) lastWrites.set(request, found.lastWrite);
       if (found !== null) await budgets.spendOnEntry(operation, address, ref);
       const cookieToken = request.cookies.user ?? null;
-      if (found?.renewed === true && cookieToken !== null && renewsSession(operation))
-        renewals.set(request, { token: cookieToken, maxAgeSeconds: config.sessionDays * 86_400 });
+      const maxAgeSeconds = found?.renewedForSeconds ?? null;
+      if (maxAgeSeconds !== null && cookieToken !== null && renewsSession(operation))
+        renewals.set(request, { token: cookieToken, maxAgeSeconds });
       admit(operation, caller, found?.publicMode ?? false);
       await checkRoom(deps, operation, request);
       if (ref !== null) await budgets.spendInside(operation, ref);

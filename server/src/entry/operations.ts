@@ -151,6 +151,7 @@ import * as identityPreferences from '../people/identity/preferences.ts';
 import * as identitySessionList from '../people/identity/session-list.ts';
 import * as identitySessionUser from '../people/identity/session-user.ts';
 import * as identitySignIn from '../people/identity/sign-in.ts';
+import * as identitySignInList from '../people/identity/sign-in-list.ts';
 import * as identitySignOut from '../people/identity/sign-out.ts';
 import * as identityTokenList from '../people/identity/token-list.ts';
 import * as identityTwoFactor from '../people/identity/two-factor.ts';
@@ -341,6 +342,7 @@ const modules = [
   identityPasskeySignIn,
   identityPreferences,
   identitySessionList,
+  identitySignInList,
   identitySessionUser,
   identitySignIn,
   identitySignOut,

@@ -240,6 +240,8 @@ describe('registration', () => {
       registration: 'off',
       allowed_domains: [],
       registration_role: 'member',
+      second_factor: 'optional',
+      session_days: 30,
     });
     const closed = { status: 403, error: 'registration is closed' };
     expect(await registerRefused(person('early'))).toEqual(closed);

@@ -48,7 +48,7 @@ describe('the next request for a preview takes into account', () => {
   test('that its session has ended', async () => {
     const id = await picture();
     const session = { userRef: timo.ref, days: 1, address: '', userAgent: '' };
-    const token = await startSession(library.deps.db, session);
+    const token = (await startSession(library.deps.db, session)).token;
     expect(await twice(id, token)).toEqual(served);
     // Ends the session without this process noticing, as another process would.
     await sql`delete from sessions where user_ref = ${timo.ref} and token_hash =

@@ -180,7 +180,7 @@ test('without its key a restored library works, has no secret that it cannot rea
   expect((await signIn({ address }, 'ada')).status).toBe(200);
   const sessionOf = async (userRef: number) => {
     const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
-    return visit(address, {}, await startSession(deps.db, session));
+    return visit(address, {}, (await startSession(deps.db, session)).token);
   };
   await (await sessionOf(ada.ref)).ok('enrollTwoFactor');
   const asRoot = await sessionOf(harbour.root.ref);

@@ -43,7 +43,7 @@ function callersOf(): Caller[] {
     headers: {},
     async renew() {
       const session = { userRef: ref, days: 30, address: '127.0.0.1', userAgent: 'fuzz' };
-      this.headers = { cookie: `user=${await startSession(library.deps.db, session)}` };
+      this.headers = { cookie: `user=${(await startSession(library.deps.db, session)).token}` };
     },
   });
   const fixed = (headers: Record<string, string>): Caller => ({ headers, renew: async () => {} });

@@ -75,3 +75,22 @@ describe('an account whose role requires a second factor', () => {
     await (await actAs(library, root, account)).ok('listPosts');
   });
 });
+
+// SESSION-19
+test('a second factor that the library requires binds every account without one, in existing sessions', async () => {
+  const [eva, script] = await Promise.all([library.join('eva'), library.join('eve')]);
+  const token = await bearer(library, script, ['read']);
+  const change = (second_factor: 'optional' | 'required') =>
+    root.ok('updateAccountSettings', { body: { second_factor } });
+  const { secret_base32 } = await root.ok('enrollTwoFactor');
+  await root.ok('confirmTwoFactor', { body: { code: totpCode(secret_base32) } });
+  expect(await change('required')).toMatchObject({ second_factor: 'required', registration: 'off' });
+  expect(await eva.refused('listPosts')).toEqual({ status: 403, error: 'second_factor_required' });
+  expect(await eva.ok('getMe')).toMatchObject({ required_step: 'second_factor' });
+  await token.ok('listPosts');
+  await change('optional');
+  await eva.ok('listPosts');
+  expect(await eva.refused('updateAccountSettings', { body: { second_factor: 'required' } })).toMatchObject({
+    status: 403,
+  });
+});

@@ -259,3 +259,41 @@ describe('the lifetime', () => {
     expect(await isSignedIn(root)).toBe(true);
   });
 });
+
+// SESSION-18
+describe('session_days', () => {
+  const endsInDays = async (visitor: Visitor) => {
+    const { items } = await visitor.ok('listSessions');
+    const current = items.find((session) => session.current);
+    return Math.round((Date.parse(current?.expires_at ?? '') - Date.now()) / 86_400_000);
+  };
+  const setDays = (session_days: number) => root.ok('updateAccountSettings', { body: { session_days } });
+
+  test('is the configured number until an administrator sets it, and shortens existing sessions at once', async () => {
+    expect((await root.ok('getAccountSettings')).session_days).toBe(2);
+    const lars = await library.join('lars');
+    const unused = await anotherSession(library, lars, 'unused');
+    expect(await setDays(9)).toMatchObject({ session_days: 9, registration: 'off' });
+    const signedIn = await visit(library.address).send('/auth/login', {
+      method: 'POST',
+      body: { username: 'lars', password },
+    });
+    expect(signedIn.headers.get('set-cookie')).toMatch(/Max-Age=7776(00|01)\b|Max-Age=77759\d/);
+    expect(await endsInDays(lars)).toBe(2);
+    await sql`update sessions set last_used_at = now() - interval '30 hours'
+      where user_ref = ${lars.ref} and user_agent = 'unused'`.execute(library.deps.db);
+    expect(await areSignedIn(unused)).toEqual([true]);
+    await setDays(1);
+    expect(await endsInDays(lars)).toBe(1);
+    expect(await endsInDays(root)).toBe(1);
+    await sql`update sessions set last_used_at = now() - interval '30 hours', expires_at = now() + interval '9 days'
+      where user_ref = ${lars.ref} and user_agent = 'unused'`.execute(library.deps.db);
+    await setDays(3);
+    await setDays(1);
+    expect(await areSignedIn(unused, lars)).toEqual([false, true]);
+  });
+
+  test.each([0, 366, 1.5])('refuses %s days', async (session_days) => {
+    expect(await root.status('PATCH', '/admin/system/accounts', { session_days })).toBe(400);
+  });
+});

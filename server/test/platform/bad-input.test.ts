@@ -166,7 +166,8 @@ async function credentialsOf(name: string): Promise<Record<string, string>> {
   if (token !== undefined) return { authorization: `Bearer ${token}` };
   const { db } = library.deps;
   const start = { userRef: accountOf(name).ref, address: '127.0.0.1', userAgent: 'test' };
-  if (name !== 'impersonated') return { cookie: `user=${await startSession(db, { ...start, days: 30 })}` };
+  if (name !== 'impersonated')
+    return { cookie: `user=${(await startSession(db, { ...start, days: 30 })).token}` };
   const mask = await startImpersonation(db, { ...start, impersonatorRef: root.ref, minutes: 5 });
   return { cookie: `user=${mask.token}` };
 }

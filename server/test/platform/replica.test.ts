@@ -103,7 +103,7 @@ for (const [username, role] of accounts) {
   const userRef = await createAccount(pool.db, one.passwords, { username, password: null, role });
   if (userRef === null) throw new Error(`${username} is taken`);
   const session = { userRef, days: 1, address: '127.0.0.1', userAgent: 'test' };
-  people.set(username, { ref: userRef, token: await startSession(pool.db, session) });
+  people.set(username, { ref: userRef, token: (await startSession(pool.db, session)).token });
 }
 await pool.close();
 

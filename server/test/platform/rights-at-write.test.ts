@@ -268,7 +268,7 @@ test('every changing operation resolves the caller again once the body is comple
   const answers = await sendAround(
     requests.map((sent, index) => ({
       ...sent,
-      headers: { ...sent.headers, cookie: `user=${tokens[index]}` },
+      headers: { ...sent.headers, cookie: `user=${tokens[index]?.token}` },
     })),
     () => sql`delete from sessions where user_ref = ${account.ref}`.execute(db),
   );

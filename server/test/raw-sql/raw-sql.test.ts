@@ -96,13 +96,18 @@ function failing(of: typeof prepared, known: readonly string[]): string[] {
   return sortedOnce(named);
 }
 
+/** Of these, a form may happen to be rendered, depending on the order in which the compiler reads the sources. */
+const isUnprepared = ({ statement: { name } }: (typeof prepared)[number]) => unprepared.includes(name);
+
 test('PostgreSQL prepares every statement that the sources write as SQL', () => {
-  const none = prepared.filter(({ forms }) => !forms.some(isPrepared));
+  const none = prepared.filter((one) => isUnprepared(one) || !one.forms.some(isPrepared));
   expect(failing(none, unprepared)).toEqual(unprepared);
 });
 
 test('PostgreSQL prepares every form of a statement', () => {
-  const some = prepared.filter(({ forms }) => forms.some(isPrepared) && !forms.every(isPrepared));
+  const some = prepared.filter(
+    (one) => !isUnprepared(one) && one.forms.some(isPrepared) && !one.forms.every(isPrepared),
+  );
   expect(failing(some, impossibleForms)).toEqual(impossibleForms);
 });
 

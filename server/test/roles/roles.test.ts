@@ -233,7 +233,7 @@ const gated = {
     updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
-  'users.read': 'getAdminUser getUserQuota listUserSessions listUsers',
+  'users.read': 'getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',
   'users.write': `createInvitation createUser deleteUser endUserSession endUserSessions grantCapability
       listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
       revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus updateAdminUser`,

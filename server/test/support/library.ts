@@ -147,7 +147,7 @@ export async function openLibrary(
     const ref = await createAccount(database.db, deps.passwords, { username, password, role });
     if (ref === null) throw new Error(`${username} is taken`);
     const session = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent: 'test' };
-    const token = await startSession(database.db, session);
+    const token = (await startSession(database.db, session)).token;
     return { ...visit(address, {}, token), ref, username };
   };
   const library: Library = {

@@ -99,7 +99,7 @@ export async function anotherSession(
   userAgent = 'test',
 ): Promise<Visitor> {
   const start = { userRef: ref, days: config.sessionDays, address: '127.0.0.1', userAgent };
-  return visit(address, {}, await startSession(db, start));
+  return visit(address, {}, (await startSession(db, start)).token);
 }
 
 /** The account behind an access token with these scopes. */

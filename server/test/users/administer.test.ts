@@ -48,6 +48,7 @@ describe('PATCH /admin/users/{ref}', () => {
     expect(await root.ok('updateAdminUser', { params: mara, body: cleared })).toMatchObject({
       fullname: null,
       display_name: 'mara',
+      own_display_name: null,
       email: null,
       language: '',
       expires_at: null,
@@ -151,6 +152,8 @@ test('GET /admin/users filters by role, team, provider and whether the account c
   expect(await found(`team_id=${nowhere}`)).toEqual([]);
   expect(await found('role=viewer&can_sign_in=true')).toEqual(['vera']);
   expect(await found('role=viewer&can_sign_in=false')).toEqual(['wim']);
+  expect(await found('role=viewer&obstacle=no_password')).toEqual(['wim']);
+  expect(await found('role=viewer&obstacle=locked')).toEqual([]);
   expect(await found('role=viewer&provider=ldap')).toEqual([]);
   expect(await root.status('GET', '/admin/users?can_sign_in=perhaps')).toBe(400);
 });
@@ -194,6 +197,30 @@ test('GET /account/sign-ins lists sign-ins and failed attempts of the account al
     .where('user_ref', '=', petra.ref)
     .execute();
   expect(kept).toHaveLength(50);
+});
+
+// SESSION-20
+test('GET /admin/sign-ins lists and filters the sign-ins of all accounts, page by page', async () => {
+  const [ida, jan] = [await library.join('ida'), await library.join('jan')];
+  await signIn(library, 'ida', 'wrong password');
+  await signIn(library, 'ida');
+  await signIn(library, 'jan');
+  const listed = async (query: string, by = root) =>
+    JSON.parse((await by.send(`/admin/sign-ins?${query}`)).text);
+  const first = await listed('limit=2');
+  const names = (items: { ok: boolean; user: { username: string } }[]) =>
+    items.map(({ ok, user }) => `${user.username} ${ok}`);
+  expect(names(first.items)).toEqual(['jan true', 'ida true']);
+  expect(names((await listed(`limit=1&cursor=${first.next_cursor}`)).items)).toEqual(['ida false']);
+  expect(names((await listed(`user_ref=${ida.ref}&ok=false`)).items)).toEqual(['ida false']);
+  expect(names((await listed(`user_ref=${jan.ref}&method=password`)).items)).toEqual(['jan true']);
+  expect((await listed(`user_ref=${jan.ref}&method=passkey`)).items).toEqual([]);
+  expect((await listed(`user_ref=${jan.ref}&from=${inAnHour()}`)).items).toEqual([]);
+  expect((await listed(`user_ref=${jan.ref}&to=${inAnHour()}`)).items).toHaveLength(1);
+  expect(first.items[0]).toMatchObject({ method: 'password', address: '127.0.0.1' });
+  // USER-8
+  expect((await listed('limit=1', clerk)).items[0]).toMatchObject({ address: null, user_agent: null });
+  expect(await ida.status('GET', '/admin/sign-ins')).toBe(403);
 });
 
 // SESSION-17

@@ -10,6 +10,13 @@ const otto = await studio.join('otto', 'Otto Brandt');
 const { ref } = await call(otto, 'GET', '/auth/me');
 await grant(studio.library, { ref }, 'jobs.read');
 
+async function fits() {
+  const beyond = await mara.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(beyond).toBe(0);
+}
+
 test.each([390, 1440])(
   'an administrator edits a person and sees why they may do what, at %d pixels',
   async (width) => {
@@ -18,13 +25,24 @@ test.each([390, 1440])(
     await visit(mara, `/admin/users/${ref}`);
     await mara.getByText('Yes, with a password').waitFor();
     await mara.getByRole('button', { name: 'Edit the account' }).click();
+    await form.getByLabel('Display name').fill(`Otto ${width}`);
     await form.getByLabel('E-mail').fill(`otto-${width}@example.org`);
     await form.getByLabel('Language').fill('de');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.waitFor({ state: 'hidden' });
     await mara.getByText(`otto-${width}@example.org`).waitFor();
     const account = await call(mara, 'GET', `/admin/users/${ref}`);
-    expect(account).toMatchObject({ fullname: 'Otto Brandt', language: 'de', expires_at: null });
+    expect(account).toMatchObject({
+      fullname: 'Otto Brandt',
+      own_display_name: `Otto ${width}`,
+      language: 'de',
+      expires_at: null,
+    });
+    await mara.getByRole('heading', { name: `Otto ${width}` }).waitFor();
+    await mara.getByRole('button', { name: 'Edit the account' }).click();
+    await form.getByLabel('Display name').fill('');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await mara.getByRole('heading', { name: 'Otto Brandt' }).waitFor();
 
     await mara.getByRole('link', { name: 'Why' }).click();
     await mara.getByRole('heading', { name: 'What may Otto Brandt do, and why' }).waitFor();
@@ -32,9 +50,50 @@ test.each([390, 1440])(
     await item('See background jobs').getByText('Granted to this account').waitFor();
     await item('Upload files').getByText('The role Member').waitFor();
     await item('See restricted assets').getByText('no', { exact: false }).first().waitFor();
-    const beyond = await mara.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
-    expect(beyond).toBe(0);
+    await fits();
   },
 );
+
+test.each([390, 1440])(
+  'an administrator filters people and sign-ins, and sets the rules of signing in, at %d pixels',
+  async (width) => {
+    await mara.setViewportSize({ width, height: 900 });
+    await visit(mara, '/admin/users');
+    await mara.getByLabel('Signing in').selectOption('No password yet');
+    await mara.getByText('No matching accounts.').waitFor();
+    await mara.getByLabel('Signing in').selectOption('Can sign in');
+    await mara.getByRole('link', { name: 'Otto Brandt' }).waitFor();
+    expect(new URL(mara.url()).search).toBe('?can_sign_in=true');
+    await fits();
+
+    await visit(mara, '/admin/sign-ins');
+    const list = mara.getByRole('list', { name: 'Sign-ins' });
+    await list.getByRole('listitem').filter({ hasText: 'mara' }).first().waitFor();
+    await mara.getByLabel('Result').selectOption('Failed attempts');
+    await mara.getByText('No matching sign-ins.').waitFor();
+    await mara.getByRole('button', { name: 'Change the rules' }).click();
+    const form = mara.getByRole('dialog');
+    await form.getByLabel('Days until an unused session ends').fill(String(width));
+    await form.getByRole('button', { name: 'Save' }).click();
+    await form.getByText('Enter a whole number from 1 to 365.').waitFor();
+    await form.getByLabel('Days until an unused session ends').fill('14');
+    await form.getByRole('button', { name: 'Save' }).click();
+    await mara.getByText('A session ends 14 days after its last use.').waitFor();
+    await fits();
+    await visit(mara, '/settings/security');
+    await mara
+      .getByRole('list', { name: 'Recent sign-ins' })
+      .getByText('Signed in with a password')
+      .first()
+      .waitFor();
+    await fits();
+  },
+);
+
+test('an administrator signs everyone else out', async () => {
+  await visit(mara, '/admin/sign-ins');
+  await mara.getByRole('button', { name: 'Sign everyone out' }).click();
+  await mara.getByRole('alertdialog').getByRole('button', { name: 'Sign everyone out' }).click();
+  await mara.getByText('Everyone else is signed out.').waitFor();
+  expect((await otto.request.get(`${studio.library.address}/api/v1/me`)).status()).toBe(401);
+});

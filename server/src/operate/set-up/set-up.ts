@@ -14,7 +14,7 @@ export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => 
   // SETUP-5: what the sign-in page offers.
   const hasDirectory = [...deps.providers.values()].some((provider) => provider !== 'not implemented');
   const mails = await sendsLinks(deps);
-  const registers = mails && (await readAccountSettings(deps.db)).registration !== 'off';
+  const registers = mails && (await readAccountSettings(deps)).registration !== 'off';
   const ways = {
     ...(hasDirectory ? { directory_sign_in: true } : {}),
     ...(mails ? { password_reset: true } : {}),

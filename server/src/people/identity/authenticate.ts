@@ -22,8 +22,8 @@ export interface Authenticated {
   publicMode: boolean;
   /** The position that a replica must have replayed to serve this caller; null: any. */
   lastWrite: string | null;
-  /** Whether the session was extended, so that its cookie must be renewed. */
-  renewed: boolean;
+  /** How long the renewed cookie of an extended session is valid, in seconds; null: the session was not extended. */
+  renewedForSeconds: number | null;
 }
 
 export interface Authentication {
@@ -64,15 +64,19 @@ async function findCredential(
   return row;
 }
 
-/** Records the use of a credential; on a full disk it is not recorded, so that reads continue (RUN-7). */
-async function touch({ db, sessionDays }: Authentication, row: CredentialRow): Promise<void> {
-  if (!row.stale) return;
+/**
+ * Records the use of a credential; on a full disk it is not recorded, so that reads continue (RUN-7). Returns how long an
+ * extended session is valid, in seconds.
+ */
+async function touch({ db, sessionDays }: Authentication, row: CredentialRow): Promise<number | null> {
+  if (!row.stale) return null;
   try {
     if (row.token_id !== null) await touchAccessToken(db, row.token_id);
-    else if (row.session_id !== null) await touchSession(db, row.session_id, sessionDays);
+    else if (row.session_id !== null) return await touchSession(db, row.session_id, sessionDays);
   } catch (error) {
     if (!isOutOfRoom(error)) throw error;
   }
+  return null;
 }
 
 /** Returns whether this impersonation is still valid: not expired, and allowed by both accounts' current rights. */
@@ -112,8 +116,8 @@ export async function resolveCaller(
   if (row.impersonation && (row.expired || row.ref === null)) throw refuse('impersonation-ended');
   if (row.session_id !== null && row.ref === null) throw new InactiveAccount();
   if (row.ref === null || row.username === null)
-    return { caller: { kind: 'anonymous' }, publicMode, lastWrite, renewed: false };
-  await touch(auth, row);
+    return { caller: { kind: 'anonymous' }, publicMode, lastWrite, renewedForSeconds: null };
+  const renewedForSeconds = await touch(auth, row);
   const resolved = await auth.capabilities.resolve(auth.db, row.ref, row.epoch).catch((error: unknown) => {
     // Nothing else would work either: respond with 503 instead of treating the caller as one without rights.
     if (error instanceof DatabaseUnavailable) throw error;
@@ -148,6 +152,6 @@ export async function resolveCaller(
     caller,
     publicMode,
     lastWrite,
-    renewed: row.stale && row.session_id !== null && !row.impersonation,
+    renewedForSeconds,
   };
 }

@@ -21,7 +21,7 @@ export interface CredentialRow extends AccountRow {
    * a replica is configured.
    */
   last_write?: string | null;
-  /** Whether the role of the account requires a second factor that it does not have (ROLE-25). */
+  /** Whether its role or the library requires a second factor that the account does not have (ROLE-25, SESSION-19). */
   lacks_second_factor: boolean;
   /** Whether the last use was recorded some minutes ago, so that this one should be recorded. */
   stale: boolean;
@@ -35,7 +35,8 @@ export const switchesAndAccount = `
   coalesce((select value = 'true' from settings where key = 'public_mode'), false) as public_mode,
   coalesce((select value = 'true' from settings where key = 'mature_allowed'), true) as mature_allowed,
   (select value #>> '{}' from settings where key = 'base_url') as base_url,
-  coalesce((select case when r.requires_second_factor then
+  coalesce((select case when r.requires_second_factor
+      or (select value ->> 'second_factor' = 'required' from settings where key = 'accounts') then
       not exists (select from two_factor f where f.user_ref = u.ref and f.confirmed_at is not null)
       and not exists (select from passkeys p where p.user_ref = u.ref) else false end
     from roles r where r.id = u.role_id), false) as lacks_second_factor,

@@ -50,7 +50,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
 export const end = handle(endImpersonation, async ({ db, config }, { caller, http }) => {
   const { impersonator, sessionId } = caller;
   if (impersonator === null || sessionId === null) throw refuse('not-impersonating');
-  const token = await db.transaction().execute(async (tx) => {
+  const cookie = await db.transaction().execute(async (tx) => {
     // Of concurrent calls, one ends the session and gets the administrator's session.
     if (!(await endSession(tx, sessionId))) throw refuse('impersonation-ended');
     await recordEvent(tx, null, {
@@ -69,6 +69,6 @@ export const end = handle(endImpersonation, async ({ db, config }, { caller, htt
   return {
     status: 200,
     body: { admin_user_ref: impersonator.ref, admin_username: impersonator.username },
-    cookie: { token, maxAgeSeconds: config.sessionDays * 86_400 },
+    cookie,
   };
 });

@@ -19,17 +19,17 @@ async function callerOfSession(deps: Deps, cookieToken: string): Promise<SignedI
 /** Starts a session and responds like the sign-in: session user and cookie. */
 export async function openSession(deps: Deps, userRef: number, http: HttpFacts) {
   const { db, config } = deps;
-  const token = await startSession(db, {
+  const cookie = await startSession(db, {
     userRef,
     days: config.sessionDays,
     address: http.address,
     userAgent: http.userAgent,
   });
   await db.updateTable('users').set({ last_seen_at: sql`now()` }).where('ref', '=', userRef).execute();
-  const caller = await callerOfSession(deps, token);
+  const caller = await callerOfSession(deps, cookie.token);
   return {
     caller,
     body: sessionUserOf(caller),
-    cookie: { token, maxAgeSeconds: config.sessionDays * 86_400 },
+    cookie,
   };
 }

@@ -5,10 +5,8 @@ import {
   endUserSession,
   endUserSessions,
   listSessions,
-  listSignIns,
   listUserSessions,
   type Session,
-  type SignIn,
 } from '@vitrine/contract/sessions';
 import { sql } from 'kysely';
 import { administered } from '../../access/administered.ts';
@@ -107,28 +105,6 @@ export const endSessionsOfUser = handle(endUserSessions, async ({ db }, { caller
   const { ref } = await administered(db, caller, params.ref);
   await endAll(db, caller, ref, ref === caller.ref ? caller.sessionId : null);
   return { status: 204 };
-});
-
-interface SignInRow extends SignIn {
-  address: string;
-}
-
-/** The most sign-ins that are shown. */
-const MOST_SIGN_INS = 50;
-
-/** SESSION-16: lists recent sign-ins of the account, and attempts that failed. */
-export const ownSignIns = handle(listSignIns, async ({ db }, { caller }) => {
-  const personal = seesWhereabouts(caller, caller.ref);
-  const { rows } = await sql<SignInRow>`
-    (select occurred_at as at, true as ok, coalesce(metadata ->> 'provider', 'password') as method,
-      coalesce(metadata ->> 'address', '') as address, metadata ->> 'user_agent' as user_agent
-    from audit_events where event = 'auth.signed_in' and subject_user_ref = ${caller.ref}
-    order by occurred_at desc limit ${MOST_SIGN_INS})
-    union all
-    select at, false, method, address, user_agent from failed_sign_ins where user_ref = ${caller.ref}
-    order by at desc limit ${MOST_SIGN_INS}`.execute(db);
-  const items = personal ? rows : rows.map((row) => ({ ...row, address: null, user_agent: null }));
-  return { status: 200, body: { items } };
 });
 
 export const endSessionsOfAll = handle(endAllSessions, async ({ db }, { caller }) => {

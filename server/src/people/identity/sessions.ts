@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { CompiledQuery, type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
+import type { SessionCookie } from '../../platform/http/answer.ts';
 import { type CredentialRow, isActive, lastWrite, recordUseAfter, switchesAndAccount } from './credential.ts';
 
 /** A session token: 256 random bits. Only its SHA-256 is stored. */
@@ -17,6 +18,10 @@ export interface SessionStart {
   days: number;
   address: string;
   userAgent: string;
+}
+
+function secondsUntil(time: string): number {
+  return Math.round((Date.parse(time) - Date.now()) / 1000);
 }
 
 async function insertSession(
@@ -41,10 +46,19 @@ async function insertSession(
   return { token, id: row.id, expiresAt: row.expires_at };
 }
 
-/** Starts a session and returns its token, which is not stored. */
-export async function startSession(db: Database, start: SessionStart): Promise<string> {
-  const expiresAt = sql<string>`now() + make_interval(days => ${start.days})`;
-  return (await insertSession(db, start, expiresAt, null)).token;
+/** SESSION-18: when a session that is used now ends. `days` counts unless an administrator has set a number. */
+function endOfSession(days: number): RawBuilder<string> {
+  return sql`now() + make_interval(days => coalesce(
+    (select (value ->> 'session_days')::integer from settings where key = 'accounts'), ${days}::integer))`;
+}
+
+/** Starts a session and returns the cookie with its token, which is not stored. */
+export async function startSession(
+  db: Database,
+  start: SessionStart,
+): Promise<SessionCookie & { token: string }> {
+  const { token, expiresAt } = await insertSession(db, start, endOfSession(start.days), null);
+  return { token, maxAgeSeconds: secondsUntil(expiresAt) };
 }
 
 /** Starts an impersonation; it ends at a fixed time, regardless of use (IMPERSONATION-5). */
@@ -119,12 +133,18 @@ export async function findSession(
   return row;
 }
 
-/** Extends a session in use, but not an impersonation. Records when the account was last seen. */
-export async function touchSession(db: Database, sessionId: string, days: number): Promise<void> {
-  await sql`with touched as (
+/**
+ * Extends a session in use, but not an impersonation. Records when the account was last seen. Returns the seconds until the
+ * session ends; null for an impersonation.
+ */
+export async function touchSession(db: Database, sessionId: string, days: number): Promise<number | null> {
+  const { rows } = await sql<{ expires_at: string }>`with touched as (
       update sessions set last_used_at = now(), expires_at = case when impersonator_user_ref is null
-        then now() + make_interval(days => ${days}) else expires_at end
-      where id = ${sessionId} returning user_ref, impersonator_user_ref)
+        then ${endOfSession(days)} else expires_at end
+      where id = ${sessionId} returning user_ref, impersonator_user_ref, expires_at)
     update users set last_seen_at = now() from touched
-    where ref = touched.user_ref and touched.impersonator_user_ref is null`.execute(db);
+    where ref = touched.user_ref and touched.impersonator_user_ref is null returning touched.expires_at`.execute(
+    db,
+  );
+  return rows[0] === undefined ? null : secondsUntil(rows[0].expires_at);
 }

@@ -42,7 +42,7 @@ async function mailOwner(tx: Tx, deps: Deps, userRef: number, email: string): Pr
 export const registerAccount = handle(register, async (deps, { body }) => {
   const { db, passwords } = deps;
   const { username, password, email, fullname } = body;
-  const settings = await readAccountSettings(db);
+  const settings = await readAccountSettings(deps);
   if (settings.registration === 'off' || !(await sendsLinks(deps))) throw refuse('registration-closed');
   if (!isOfDomain(email, settings.allowed_domains)) throw refuse('email-domain-not-allowed');
   const hash = await passwords.hash(username, password);

@@ -8,12 +8,12 @@ import { keyOfEmail } from '../identity/email-keys.ts';
 import { readAccountSettings } from './settings.ts';
 
 /** EMAIL-1, EMAIL-2, REGISTER-4. */
-export const confirm = handle(verifyEmail, async ({ db }, { body }) => {
-  await db.transaction().execute(async (tx) => {
+export const confirm = handle(verifyEmail, async (deps, { body }) => {
+  await deps.db.transaction().execute(async (tx) => {
     const link = await takeLink(tx, body.token, 'verify_email');
     if (link === null) throw notFound();
     const { userRef, email } = link;
-    const activates = (await readAccountSettings(tx)).registration === 'open';
+    const activates = (await readAccountSettings({ ...deps, db: tx })).registration === 'open';
     const { rows } = await sql<{ status: string }>`
       update users u set email = ${email}, email_key = ${keyOfEmail(email)}, email_confirmed_at = clock_timestamp(),
         status = case when u.registration = 'unverified' and u.status = 'pending' and ${activates}::boolean then 'active'

@@ -1,5 +1,5 @@
 import { foldName } from '@vitrine/contract/names';
-import { getAdminUser, listUsers, type UserStatus } from '@vitrine/contract/users';
+import { getAdminUser, listUsers, type SignInState, type UserStatus } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../../access/identities.ts';
 import { handle } from '../../core/handle.ts';
@@ -17,6 +17,7 @@ interface ListQuery {
   team_id?: string;
   provider?: string;
   can_sign_in?: boolean;
+  obstacle?: NonNullable<SignInState['obstacle']>;
 }
 
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
@@ -32,7 +33,7 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
 
 /** The filters of the list, as conditions about `users u`, `roles r` and the state of sign-in. */
 function filters(query: ListQuery, personal: boolean): RawBuilder<boolean>[] {
-  const { status, role, team_id, provider, can_sign_in } = query;
+  const { status, role, team_id, provider, can_sign_in, obstacle } = query;
   const q = query.q?.trim() ?? '';
   return [
     ...(status === undefined ? [] : [sql<boolean>`u.status = ${status}`]),
@@ -42,6 +43,7 @@ function filters(query: ListQuery, personal: boolean): RawBuilder<boolean>[] {
       ? []
       : [sql<boolean>`u.ref in (select user_ref from team_members where team_id = ${team_id})`]),
     ...(can_sign_in === undefined ? [] : [sql<boolean>`(state.obstacle is null) = ${can_sign_in}`]),
+    ...(obstacle === undefined ? [] : [sql<boolean>`state.obstacle = ${obstacle}`]),
     ...(q === '' ? [] : [matches(q, personal)]),
   ];
 }

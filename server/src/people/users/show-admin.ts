@@ -24,6 +24,7 @@ export async function showAdminUsers(
   const personal = seesPersonalData(caller);
   const { rows } = await sql<AccountRow>`
     select u.ref, u.username, ${displayName(readerOfNames(caller), 'u')} as display_name,
+      u.display_name as own_display_name,
       u.fullname, u.email, r.code as role, u.status, u.provider, f.confirmed_at is not null as two_factor,
       coalesce(u.preferences ->> 'language', '') as language, u.expires_at, state.by, state.obstacle,
       u.created_at, u.last_seen_at, ${legacyJson(caller, 'user', 'u.ref')} as legacy

@@ -59,3 +59,19 @@ export function signInProvidersQuery({ client }: Service) {
     queryFn: ({ signal }) => client.call('listSignInProviders', { signal }),
   });
 }
+
+/** Lists the recent sign-ins of the account. Never cached, because they are read to find strangers. */
+export function signInsQuery({ client }: Service) {
+  return queryOptions({
+    queryKey: ['account', 'sign-ins'],
+    staleTime: readAtEveryVisit,
+    queryFn: ({ signal }) => client.call('listSignIns', { signal }),
+  });
+}
+
+/** Returns what people call an identity provider, by its name. */
+export function providerLabels(
+  providers: readonly { name: string; label: string }[],
+): (name: string) => string {
+  return (name) => providers.find((provider) => provider.name === name)?.label ?? `“${name}”`;
+}

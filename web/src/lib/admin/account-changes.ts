@@ -6,6 +6,7 @@ type Change = BodyOf<Operations['updateAdminUser']>;
 
 /** What the form has for an account; absent properties stay as they are. */
 interface Given {
+  readonly display_name: string;
   readonly fullname?: string;
   readonly email?: string;
   readonly language: string;
@@ -14,10 +15,16 @@ interface Given {
 
 /** Returns the changes from an account to what the form has; an emptied text is removed. */
 export function accountChanges(account: AdminUser, given: Given): Change {
+  const displayName = given.display_name.trim();
   const fullname = given.fullname?.trim() ?? account.fullname ?? '';
   const email = given.email?.trim() ?? account.email ?? '';
   const language = given.language.trim();
   return {
+    ...(displayName === (account.own_display_name ?? '')
+      ? {}
+      : displayName === ''
+        ? { clear_display_name: true }
+        : { display_name: displayName }),
     ...(fullname === (account.fullname ?? '')
       ? {}
       : fullname === ''

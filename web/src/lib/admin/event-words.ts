@@ -29,7 +29,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'user.email.asked': '{actor} entered another e-mail',
   'user.email.confirmed': '{actor} confirmed their e-mail',
   'auth.password.reset': '{actor} set a new password by mail',
-  'system.accounts.changed': '{actor} changed how people register',
+  'system.accounts.changed': '{actor} changed how people register and sign in',
   'invitation.created': '{actor} created an invitation as {role}',
   'invitation.resent': '{actor} sent an invitation again',
   'invitation.revoked': '{actor} revoked an invitation',

@@ -1,32 +1,29 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
-import type { UserStatus } from '@vitrine/contract/users';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import type { AuditFilter } from './audit-filter.ts';
-
-/** The filters of the list of accounts. */
-export interface AccountFilter {
-  readonly q: string;
-  readonly status: UserStatus | undefined;
-  /** The code of a role. */
-  readonly role: string | undefined;
-}
+import type { SignInFilter } from './sign-in-filter.ts';
+import type { AccountFilter } from './status.ts';
 
 /** Lists accounts, newest first. */
-export function accountsQuery({ client }: Service, { q, status, role }: AccountFilter) {
+export function accountsQuery({ client }: Service, filter: AccountFilter) {
   return infiniteQueryOptions({
-    queryKey: ['admin', 'accounts', q, status ?? '', role ?? ''],
+    queryKey: ['admin', 'accounts', filter],
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listUsers', {
-        query: {
-          ...pageParams(pageParam),
-          ...(q === '' ? {} : { q }),
-          ...(status === undefined ? {} : { status }),
-          ...(role === undefined ? {} : { role }),
-        },
-        signal,
-      }),
+      client.call('listUsers', { query: { ...pageParams(pageParam), ...filter }, signal }),
+  });
+}
+
+/** Lists the sign-ins of all accounts, newest first. Reloaded at every visit, because readers want the latest. */
+export function userSignInsQuery({ client }: Service, filter: SignInFilter) {
+  return infiniteQueryOptions({
+    queryKey: ['admin', 'sign-ins', filter],
+    ...byCursor,
+    staleTime: readAtEveryVisit,
+    gcTime: readAtEveryVisit,
+    queryFn: ({ pageParam, signal }) =>
+      client.call('listUserSignIns', { query: { ...pageParams(pageParam), ...filter }, signal }),
   });
 }
 

@@ -10,6 +10,7 @@ export interface AdminSection extends Place {
 
 const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
+  { href: '/admin/sign-ins', label: 'Sign-ins', capability: 'users.read' },
   { href: '/admin/invitations', label: 'Invitations', capability: 'users.write' },
   { href: '/admin/registration', label: 'Registration', capability: 'system.config.read' },
   { href: '/admin/providers', label: 'Identity providers', capability: 'system.config.read' },
