@@ -3438,12 +3438,18 @@ create table team_members (
   user_ref bigint not null,
   created_at timestamp(3) with time zone not null default now(),
   provider text,
+  role text not null default 'member'::text,
   constraint team_members_pkey PRIMARY KEY (team_id, user_ref),
   constraint team_members_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
-  constraint team_members_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+  constraint team_members_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint team_members_role_check CHECK ((role = ANY (ARRAY['lead'::text, 'member'::text, 'contributor'::text, 'viewer'::text])))
 );
+CREATE INDEX team_members_leads ON public.team_members USING btree (user_ref, team_id) WHERE (role = 'lead'::text);
 CREATE INDEX team_members_provider ON public.team_members USING btree (user_ref, provider) WHERE (provider IS NOT NULL);
 CREATE INDEX team_members_user ON public.team_members USING btree (user_ref);
+CREATE TRIGGER team_members_lead_added AFTER INSERT ON public.team_members FOR EACH ROW WHEN ((new.role = 'lead'::text)) EXECUTE FUNCTION advance_access_epoch();
+CREATE TRIGGER team_members_lead_changed AFTER UPDATE ON public.team_members FOR EACH ROW WHEN ((((new.role = 'lead'::text) IS DISTINCT FROM (old.role = 'lead'::text)) OR ((new.role = 'lead'::text) AND ((new.user_ref IS DISTINCT FROM old.user_ref) OR (new.team_id IS DISTINCT FROM old.team_id))))) EXECUTE FUNCTION advance_access_epoch();
+CREATE TRIGGER team_members_lead_removed AFTER DELETE ON public.team_members FOR EACH ROW WHEN ((old.role = 'lead'::text)) EXECUTE FUNCTION advance_access_epoch();
 
 create table team_parents (
   team_id uuid not null,

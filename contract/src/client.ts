@@ -16,7 +16,11 @@ export type CallInput<O extends Operation> = (ParamsOf<O> extends undefined
   ? unknown
   : { params: ParamsOf<O> }) &
   (QueryOf<O> extends undefined ? unknown : { query?: QueryOf<O> }) &
-  (BodyOf<O> extends undefined ? unknown : { body: BodyOf<O> | FormData }) &
+  (BodyOf<O> extends undefined
+    ? unknown
+    : O['bodyOptional'] extends true
+      ? { body?: BodyOf<O> }
+      : { body: BodyOf<O> | FormData }) &
   (O['raw'] extends object ? { body: Blob } : unknown) & { signal?: AbortSignal };
 
 /** An error response, or a failure to get one, which has status 0. */

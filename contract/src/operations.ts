@@ -1,3 +1,4 @@
+import * as accountTransfers from './account-transfers.ts';
 import * as activitypub from './activitypub.ts';
 import * as annotationExports from './annotation-exports.ts';
 import * as annotations from './annotations.ts';
@@ -79,6 +80,7 @@ export const basePath = '/api/v1';
 
 /** The modules of the contract. Each operation that one of them exports is part of the interface. */
 export const modules = [
+  accountTransfers,
   activitypub,
   annotationExports,
   annotations,

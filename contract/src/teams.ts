@@ -123,7 +123,18 @@ export const deleteTeam = operation({
   errors: ['not-found'],
 });
 
-export const TeamMember = closed({ user_ref: Ref, user: Type.Optional(PostAuthor), joined_at: Timestamp });
+/** TEAM-16: what members may do in the team, the most first. */
+export const teamRoles = ['lead', 'member', 'contributor', 'viewer'] as const;
+export type TeamRole = (typeof teamRoles)[number];
+const TeamRole = Type.Enum([...teamRoles]);
+
+export const TeamMember = closed({
+  user_ref: Ref,
+  user: Type.Optional(PostAuthor),
+  role: TeamRole,
+  joined_at: Timestamp,
+});
+export type TeamMember = Static<typeof TeamMember>;
 
 export const listTeamMembers = operation({
   id: 'listTeamMembers',
@@ -148,13 +159,22 @@ export const addTeamMember = operation({
   tag: 'Teams',
   summary: 'Add a member to a team',
   description:
-    'Idempotent. Needs `teams.write` globally, for this team or for an ancestor. Returns 403 to callers who add themselves. The members are notified.',
+    'Idempotent. A new member is a `member` unless `role` is another; without `role`, an existing member keeps theirs. Needs `teams.write` globally, for this team or for an ancestor, or the role `lead` in it. Returns 403 to callers who add or change themselves. The members are notified of a new one.',
   door: 'signedIn',
   scope: 'admin',
   whileImpersonating: 'refused',
   params: memberParams,
+  example: { role: 'contributor' },
+  body: closed({ role: Type.Optional(nullable(TeamRole)) }),
+  bodyOptional: true,
   responses: { 204: noContent },
-  errors: ['cannot-add-yourself-to-team', 'capability-missing', 'not-found', 'user-not-found'],
+  errors: [
+    'cannot-add-yourself-to-team',
+    'capability-missing',
+    'not-found',
+    'team-rights-not-held',
+    'user-not-found',
+  ],
 });
 
 export const removeTeamMember = operation({

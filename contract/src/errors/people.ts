@@ -68,6 +68,7 @@ export const peopleErrors = {
   'quota-exceeded': { status: 413, text: 'this is more than your quota of {quota}' },
   'registration-closed': { status: 403, text: 'registration is closed' },
   'restore-not-yours': { status: 403, text: 'only the account that deleted it can restore it' },
+  'same-account': { status: 400, text: 'these are the same account' },
   'role-code-taken': { status: 409, text: 'that code is taken', property: 'code' },
   'role-in-use': { status: 409, text: 'the role is used by {by}' },
   'role-not-found': { status: 404, text: 'role not found' },

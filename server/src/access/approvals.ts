@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { holds, type SignedIn } from './caller.ts';
 import { activeAccount } from './live.ts';
 import { openReview, reopensOnChange } from './reviews.ts';
+import { decidingMember } from './teams.ts';
 
 /**
  * Which acts need approvals, and which approvals count (APPROVAL-1, APPROVAL-2). Every way to an act uses these
@@ -25,7 +26,8 @@ function countsFor(gate: Gate, userRef: RawBuilder<unknown>): Predicate {
   return sql`(${userRef} <> p.author_user_ref
     and exists (select from users u where u.ref = ${userRef} and ${activeAccount('u')})
     and (${configured(gate, 'team_id')} is null or exists (select from team_members tm
-      where tm.team_id = ${configured(gate, 'team_id')}::uuid and tm.user_ref = ${userRef})))`;
+      where tm.team_id = ${configured(gate, 'team_id')}::uuid and tm.user_ref = ${userRef}
+        and ${decidingMember})))`;
 }
 
 /** The latest decision of each account about a post, in any of its reviews. */

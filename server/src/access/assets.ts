@@ -252,14 +252,14 @@ export function maySeeSensitivity(
   return administers(caller) || caller.ref === ownerRef || inTeam;
 }
 
-/** Teams that the caller may give a new asset to: their own, or any for `teams.write`. Alias `t`. */
+/** Teams that the caller may give a new asset to: their own unless as a viewer, or any for `teams.write`. Alias `t`. */
 export function assignableTeams(caller: Caller): Predicate {
   if (caller.kind === 'anonymous') return sql`false`;
   if (holds(caller, 'teams.write')) return sql`(t.deleted_at is null and t.origin_server_id is null)`;
   const teams = teamsWith(caller, 'teams.write');
   const written = teams.length === 0 ? sql`` : sql` or t.id = any(${teams}::uuid[])`;
   return sql`(t.deleted_at is null and t.origin_server_id is null and (exists (
-    select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref})${written}))`;
+    select from team_members tm where tm.team_id = t.id and tm.user_ref = ${caller.ref} and tm.role <> 'viewer')${written}))`;
 }
 
 /** Assets that an account may use as its avatar: its own, if public. */

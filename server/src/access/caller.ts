@@ -79,6 +79,14 @@ export function holds(caller: Caller, capability: Capability): boolean {
   return caller.capabilities.has(capability) || caller.capabilities.has('system.admin');
 }
 
+/** Stands for the role `lead` among the capabilities that an account holds in teams (TEAM-16). */
+export const TEAM_LEAD = 'team.lead';
+
+/** Returns the teams that the caller leads, without those below them. */
+export function teamsLed(caller: Caller): readonly string[] {
+  return caller.kind === 'anonymous' ? [] : (caller.teamCapabilities.get(TEAM_LEAD) ?? []);
+}
+
 /**
  * Returns the teams to which a capability of the caller is limited, with all below them; empty when it holds
  * everywhere.

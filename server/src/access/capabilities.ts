@@ -2,6 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../platform/database/pool.ts';
+import { TEAM_LEAD } from './caller.ts';
 import { activeAccount, unexpired } from './live.ts';
 
 /** An account's capabilities. */
@@ -62,6 +63,13 @@ async function load(db: Database, userRefs: readonly number[]): Promise<Resolved
         from granted g join team_closure tc on tc.ancestor_id = g.team_id
         where not exists (select from revoked r
           where r.user_ref = g.user_ref and r.capability = g.capability and r.team_id is null)
+      -- TEAM-16: a lead holds these in the team itself.
+      union select tm.user_ref, l.capability, tm.team_id
+        from team_members tm cross join (values ('posts.admin', 'posts.admin'), ('assets.admin', 'assets.admin'),
+          (${sql.lit(TEAM_LEAD)}, 'teams.write')) l (capability, revocable)
+        where tm.user_ref = ${refs} and tm.role = 'lead' and not exists (select from revoked r
+          where r.user_ref = tm.user_ref and r.capability = l.revocable and (r.team_id is null
+            or r.team_id in (select ancestor_id from team_closure where descendant_id = tm.team_id)))
       except select r.user_ref, r.capability, tc.descendant_id
         from revoked r join team_closure tc on tc.ancestor_id = r.team_id
     )
@@ -135,6 +143,12 @@ export function accountHolds(
       and (h.role_id in (with recursive carrying (role_id) as (
             select role_id from role_capabilities where capability = code.name
             union select r.id from roles r join carrying y on r.parent_id = y.role_id) select role_id from carrying)
+        or (code.name = ${capability} and code.name in ('posts.admin', 'assets.admin')
+          and exists (select from team_members tm
+            where tm.user_ref = h.ref and tm.team_id = ${teamId} and tm.role = 'lead')
+          and not exists (select from user_capability_revokes r where r.user_ref = h.ref
+            and r.capability = code.name and ${unexpired('r')}
+            and r.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})))
         or exists (select from user_capability_grants g where g.user_ref = h.ref and g.capability = code.name
           and ${unexpired('g')} and (g.team_id is null or (code.name = ${capability}
             and g.team_id in (select ancestor_id from team_closure where descendant_id = ${teamId})

@@ -1,8 +1,9 @@
+import type { TeamRole } from '@vitrine/contract/teams';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { intact, liveAsset, shownAssets } from './assets.ts';
-import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { type Caller, holds, type SignedIn, teamsLed, teamsWith } from './caller.ts';
 import { live, unexpired } from './live.ts';
 import { readablePosts } from './posts.ts';
 
@@ -21,10 +22,13 @@ export function shownTeams(caller: Caller): Predicate {
     or exists (select from assets a where a.team_id = t.id and ${shownAssets(caller)})))`;
 }
 
-/** Teams the caller may change: all with `teams.write`, otherwise those in which they hold it and all below these. */
+/**
+ * Teams the caller may change: all with `teams.write`, otherwise those in which they hold it and all below these, and those
+ * that they lead (TEAM-16).
+ */
 export function writableTeams(caller: Caller): Predicate {
   if (holds(caller, 'teams.write')) return ownTeam;
-  const teams = teamsWith(caller, 'teams.write');
+  const teams = [...teamsWith(caller, 'teams.write'), ...teamsLed(caller)];
   return teams.length === 0 ? sql`false` : sql`(${ownTeam} and t.id = any(${teams}::uuid[]))`;
 }
 
@@ -123,6 +127,14 @@ export async function checkMayFill(
 export function checkMayAddMember(caller: SignedIn, userRef: number): void {
   if (userRef === caller.ref) throw refuse('cannot-add-yourself-to-team');
 }
+
+/** TEAM-16: throws 403 unless the caller holds what the role would give in the team. */
+export function checkMayGiveRole(caller: SignedIn, teamId: string, role: TeamRole): void {
+  if (role === 'lead') checkHoldsIn(caller, teamId, ['posts.admin', 'assets.admin']);
+}
+
+/** Members `tm` who decide for their team: about what others ask it to review, and as approvers. */
+export const decidingMember: Predicate = sql`tm.role in ('lead', 'member')`;
 
 /** TEAM-7: assets `a` that may be the picture of a team `t`: public, owned by the team, not deleted. */
 export const choosableHero: Predicate = sql`(a.team_id = t.id and ${liveAsset} and a.sensitivity = 'public'

@@ -186,6 +186,8 @@ import * as teamsList from '../people/teams/list.ts';
 import * as teamsMembers from '../people/teams/members.ts';
 import * as teamsParents from '../people/teams/parents.ts';
 import * as teamsWrite from '../people/teams/write.ts';
+import * as transfersMerge from '../people/transfers/merge.ts';
+import * as transfers from '../people/transfers/transfer.ts';
 import * as usersAccountProfile from '../people/users/account-profile.ts';
 import * as usersAdminister from '../people/users/administer.ts';
 import * as usersCreate from '../people/users/create.ts';
@@ -390,6 +392,8 @@ const modules = [
   usersFollow,
   usersList,
   usersProfile,
+  transfers,
+  transfersMerge,
   usersStatus,
 ] as const;
 

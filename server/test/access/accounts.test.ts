@@ -42,6 +42,9 @@ const cast: Record<string, Capabilities> = {
   'member of the team above': [],
   'member of the team below': [],
   'member of a team that is no more': [],
+  'lead of the team': [],
+  'contributor of the team': [],
+  'viewer of the team': [],
 };
 
 async function give(name: string, given: Capabilities): Promise<void> {
@@ -66,6 +69,9 @@ await db
     { team_id: teamId('team'), user_ref: person('member of the team').ref },
     { team_id: teamId('above'), user_ref: person('member of the team above').ref },
     { team_id: teamId('below'), user_ref: person('member of the team below').ref },
+    { team_id: teamId('team'), user_ref: person('lead of the team').ref, role: 'lead' },
+    { team_id: teamId('team'), user_ref: person('contributor of the team').ref, role: 'contributor' },
+    { team_id: teamId('team'), user_ref: person('viewer of the team').ref, role: 'viewer' },
   ])
   .execute();
 const gone = await addTeam(library, 'gone', [person('member of a team that is no more')]);
@@ -75,9 +81,10 @@ await upload(person('member'), await jpeg(60, 40));
 await library.runJobs();
 
 describe('administering accounts', () => {
+  const leads = ['lead of the team'];
   const withLittle = ['member', 'viewer', 'helpdesk', 'viewing helpdesk'];
   const withPosts = ['posts.admin', 'posts.admin in the team'];
-  const targets = [...withLittle, ...withPosts, 'mask', 'system.admin'];
+  const targets = [...withLittle, ...withPosts, ...leads, 'mask', 'system.admin'];
   /** The accounts that each may administer: none with more capabilities than their own (ROLE-10). */
   const reach: Record<string, readonly string[]> = {
     helpdesk: withLittle,
@@ -264,6 +271,9 @@ test('accepts only existing teams that the caller belongs to or may write for, f
     'member of the team above': ['above'],
     'member of the team below': ['below'],
     'member of a team that is no more': [],
+    'lead of the team': ['team'],
+    'contributor of the team': ['team'],
+    'viewer of the team': [],
     'teams.write': ['above', 'team', 'below', 'elsewhere'],
     'teams.write in the team': ['team', 'below'],
     'posts.admin in the team': [],

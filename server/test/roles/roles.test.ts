@@ -219,14 +219,15 @@ const gated = {
   'roles.read': 'listRoleTemplates listRoles',
   'roles.write': 'createRole deleteRole updateRole',
   'share.grant': 'listAllRequests',
-  'system.admin': 'endAllSessions listAllLinks',
+  'system.admin': 'endAllSessions listAllLinks mergeUser transferUser',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getAccountSettings getActivityPub getAdminTexts getApprovals getAuditRetention
     getDoctor getDownloadSettings getFederation getMailSettings getMatureContent getPeer
     getPreviewSettings getProvider getPublicMode getQuotas getSearchSettings getSite getStorage getTrashRetention
-    getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers listProviders previewPublicMode`,
-  'system.config.write': `acceptPeer addPeer createProvider deleteJob deleteProvider disablePeer pausePreviewRendering removePeer
+    getVersionSettings getWorkflow listFederationRejections listPeerQueue listPeers listProviders listScimTokens previewPublicMode`,
+  'system.config.write': `acceptPeer addPeer createProvider createScimToken deleteJob deleteProvider deleteScimToken
+    disablePeer pausePreviewRendering removePeer
     retryFailedJobs retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention
     setDownloadSettings setMatureContent setPreviewSettings setPublicMode setQuotas setTexts
     setTrashRetention setVersionSettings updateAccountSettings updateActivityPub updateApprovals updateFederation

@@ -117,6 +117,7 @@ describe('GET /teams/{id}/members', () => {
         {
           user_ref: ann.ref,
           user: { ref: ann.ref, username: 'ann', display_name: 'ann', avatar_url: null },
+          role: 'member',
           joined_at: expect.any(String),
         },
       ],

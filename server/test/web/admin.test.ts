@@ -46,7 +46,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await otto.goto('/admin');
   await otto.getByRole('link', { name: /^(Otto Brandt|otto)$/ }).waitFor();
   const sections = otto.getByRole('navigation', { name: 'Administration' }).getByRole('link');
-  await expect.poll(() => sections.allInnerTexts()).toEqual(['Users']);
+  await expect.poll(() => sections.allInnerTexts()).toEqual(['Users', 'Sign-ins']);
   expect(await otto.getByRole('button', { name: 'New account' }).count()).toBe(0);
   await visit(otto, '/admin/audit');
   await otto.getByRole('heading', { name: 'You do not have access to this page' }).waitFor();

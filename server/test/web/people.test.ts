@@ -90,6 +90,41 @@ test.each([390, 1440])(
   },
 );
 
+test.each([390, 1440])(
+  'an administrator gives roles in a team and merges accounts, at %d pixels',
+  async (width) => {
+    await mara.setViewportSize({ width, height: 900 });
+    const old = await studio.join(`old-${width}`, `Old ${width}`);
+    const { ref: oldRef } = await call(old, 'GET', '/auth/me');
+    await call(old, 'POST', '/collections', { name: `Kept ${width}` });
+    const team = await call(mara, 'POST', '/teams', { name: `Print ${width}` });
+    await call(mara, 'PUT', `/teams/${team.id}/members/${oldRef}`);
+    await visit(mara, `/teams/${team.id}?show=members`);
+    const role = mara.getByLabel(`Role of Old ${width}`);
+    await role.selectOption('Lead');
+    await expect
+      .poll(async () => {
+        const { items } = await call(mara, 'GET', `/teams/${team.id}/members`);
+        return items.find((item: { user_ref: number }) => item.user_ref === oldRef)?.role;
+      })
+      .toBe('lead');
+    await fits();
+
+    await visit(mara, `/admin/users/${oldRef}`);
+    await mara.getByRole('button', { name: 'Give to another account' }).click();
+    const form = mara.getByRole('dialog');
+    await form.getByLabel('Merge into another account').check();
+    await form.getByLabel('The other account').fill('otto');
+    await form.getByRole('button', { name: 'Count' }).click();
+    await form.getByText('1 collection, 1 team').waitFor();
+    await fits();
+    await form.getByRole('button', { name: 'Merge', exact: true }).click();
+    await form.waitFor({ state: 'hidden' });
+    await mara.getByText('Done: 1 collection, 1 team').waitFor();
+    expect(await call(mara, 'GET', `/admin/users/${oldRef}`)).toMatchObject({ status: 'archived' });
+  },
+);
+
 test('an administrator signs everyone else out', async () => {
   await visit(mara, '/admin/sign-ins');
   await mara.getByRole('button', { name: 'Sign everyone out' }).click();

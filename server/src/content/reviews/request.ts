@@ -10,6 +10,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import { callersOf } from '../../access/caller-of.ts';
 import { possibleReviewers } from '../../access/posts.ts';
 import { askableTeams, closableReviews, openReview, readableReviews } from '../../access/reviews.ts';
+import { decidingMember } from '../../access/teams.ts';
 import { handle, type RequestOf } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { announce } from '../../people/notifications/announce.ts';
@@ -34,7 +35,7 @@ async function membersOf(tx: Tx, caller: SignedIn, teamIds: readonly string[]): 
   );
   if (known.rows.length < teamIds.length) throw refuse('team-not-found');
   const { rows } = await sql<{ user_ref: number }>`
-    select distinct tm.user_ref from team_members tm where tm.team_id = any(${[...teamIds]}::uuid[])
+    select distinct tm.user_ref from team_members tm where tm.team_id = any(${[...teamIds]}::uuid[]) and ${decidingMember}
     order by tm.user_ref limit ${mostReviewers * 10}`.execute(tx);
   return rows.map(({ user_ref }) => user_ref);
 }

@@ -11,8 +11,8 @@ import {
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import { administered } from '../../access/administered.ts';
-import type { SignedIn } from '../../access/caller.ts';
-import { loadCapabilities } from '../../access/capabilities.ts';
+import { type SignedIn, TEAM_LEAD } from '../../access/caller.ts';
+import { type Capabilities, loadCapabilities } from '../../access/capabilities.ts';
 import { checkReadsUpTo, ownTeam } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
@@ -58,6 +58,16 @@ async function recordsOf(db: Database, { table, by }: Kind, userRef: number): Pr
   return rows;
 }
 
+/** TEAM-16: leads change their team as holders of `teams.write` do. */
+function shownInTeams(inTeams: Capabilities['inTeams']): ReadonlyMap<string, ReadonlySet<string>> {
+  const shown = new Map<string, Set<string>>();
+  for (const [held, teams] of inTeams) {
+    const capability = held === TEAM_LEAD ? 'teams.write' : held;
+    shown.set(capability, new Set([...(shown.get(capability) ?? []), ...teams]));
+  }
+  return shown;
+}
+
 async function effective(db: Database, userRef: number) {
   const account = await db
     .selectFrom('users')
@@ -67,9 +77,9 @@ async function effective(db: Database, userRef: number) {
     .executeTakeFirst();
   if (account === undefined) throw notFound();
   const { everywhere, inTeams } = await loadCapabilities(db, userRef);
-  const ofTeams = [...inTeams]
+  const ofTeams = [...shownInTeams(inTeams)]
     .filter(([capability]) => !everywhere.has(capability))
-    .map(([capability, teams]) => ({ capability, team_ids: [...teams] }))
+    .map(([capability, teams]) => ({ capability, team_ids: [...teams].sort() }))
     .sort((a, b) => (a.capability < b.capability ? -1 : 1));
   return {
     user_ref: userRef,

@@ -5,7 +5,7 @@ import type { Database } from '../../platform/database/pool.ts';
 
 interface SourceRow {
   capability: string;
-  source: 'role' | 'grant' | 'revoke';
+  source: 'role' | 'grant' | 'team_role' | 'revoke';
   role: string | null;
   team_id: string | null;
   expires_at: string | null;
@@ -26,6 +26,10 @@ export async function sourcesOf(db: Database, userRef: number): Promise<Capabili
       where g.user_ref = ${userRef} and ${unexpired('g')}
         -- ROLE-15
         and g.capability not in ('content.access.request', 'content.restore.request')
+    union all
+    select l.capability, 'team_role', null, tm.team_id, null from team_members tm
+      cross join unnest(array['posts.admin', 'assets.admin', 'teams.write']) l (capability)
+      where tm.user_ref = ${userRef} and tm.role = 'lead'
     union all
     select r.capability, 'revoke', null, r.team_id, r.expires_at from user_capability_revokes r
       where r.user_ref = ${userRef} and ${unexpired('r')}

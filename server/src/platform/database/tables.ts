@@ -1371,6 +1371,7 @@ interface TeamMembersTable {
   user_ref: number;
   created_at: Generated<string>;
   provider: string | null;
+  role: Generated<'lead' | 'member' | 'contributor' | 'viewer'>;
 }
 
 interface TeamParentsTable {

@@ -4,6 +4,8 @@ import type { CapabilitySource, Role } from '@vitrine/contract/roles';
 export interface Reason {
   readonly text: string;
   readonly team?: string;
+  /** Whether it also holds in the teams below the team. */
+  readonly below?: boolean;
   readonly until?: string;
 }
 
@@ -26,7 +28,7 @@ function reasonOf({ source, role, team_id, expires_at }: CapabilitySource, roles
   };
   return {
     text: words[source],
-    ...(team_id === undefined ? {} : { team: team_id }),
+    ...(team_id === undefined ? {} : { team: team_id, below: source !== 'team_role' }),
     ...(expires_at === undefined ? {} : { until: expires_at }),
   };
 }
