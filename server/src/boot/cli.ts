@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { type Config, ConfigError, readConfig } from '../core/config.ts';
 import { BackupError } from '../operate/backup/target.ts';
+import { ExportError } from '../operate/export/bag/paths.ts';
 import { enterLibrary, enterToStart } from '../operate/library-place.ts';
 import { helpFor } from '../operate/usage.ts';
 import { LibraryInUse } from '../platform/database/instance-lock.ts';
@@ -119,6 +120,16 @@ async function run(args: string[]): Promise<void> {
       });
       return;
     }
+    case 'export': {
+      const { exportCommand } = await import('../operate/export/command.ts');
+      process.exitCode = await exportCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
+    case 'import-export': {
+      const { importExportCommand } = await import('../operate/export/restore/command.ts');
+      process.exitCode = await importExportCommand(config(), rest, (line) => console.log(line));
+      return;
+    }
     case 'doctor': {
       const { doctorCommand } = await import('../operate/doctor/command.ts');
       process.exitCode = await doctorCommand(config(), rest, (line) => console.log(line));
@@ -179,6 +190,7 @@ try {
     error instanceof LibraryInUse ||
     error instanceof DatabaseUnusable ||
     error instanceof BackupError ||
+    error instanceof ExportError ||
     error instanceof StorageUnavailable;
   console.error(redact(isTold ? error.message : inspect(error)));
   process.exitCode = 1;

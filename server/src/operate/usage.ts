@@ -67,6 +67,23 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
     ],
   },
+  export: {
+    forms: ['vitrine export DIR [--user NAME]'],
+    does: 'write the files, metadata, posts and comments of the library to DIR, in a form that other programs read',
+    details: [
+      'DIR is new or empty, or has an earlier export, of which only what has changed is written again.',
+      '--user NAME         only what belongs to this person',
+      'Exit code: 0, 1 on failure, 3 if files could not be exported.',
+    ],
+  },
+  'import-export': {
+    forms: ['vitrine import-export DIR'],
+    does: 'restore an export of a library into a new or empty one, with the same ids and values',
+    details: [
+      'It can be stopped and run again. Accounts of the new library keep their passwords.',
+      'Exit code: 0, 1 if nothing was imported, 3 if files are missing.',
+    ],
+  },
   doctor: {
     forms: ['vitrine doctor', 'vitrine doctor --bytes [--repair] [--after HASH]'],
     does: 'say what is wrong with the library and how to mend it',

@@ -68,6 +68,30 @@ async function correctSizes(client: pg.ClientBase, { resized }: Loadable): Promi
   }
 }
 
+/**
+ * Calls `fill` to load tables without indexes, foreign keys and triggers, and creates these again, in the caller's
+ * transaction.
+ */
+export async function withoutConstraints(client: pg.ClientBase, fill: () => Promise<void>): Promise<void> {
+  await client.query(portableText);
+  await client.query("set local maintenance_work_mem = '256MB'");
+  const statements = await readStatements(client);
+  for (const { remove } of statements) await client.query(remove);
+  await fill();
+  for (const { create } of statements.toReversed()) await client.query(create);
+}
+
+/** Continues sequences after the last number that each has given. */
+export async function setSequences(
+  client: pg.ClientBase,
+  sequences: readonly { name: string; value: string | null }[],
+): Promise<void> {
+  for (const { name, value } of sequences) {
+    if (value !== null)
+      await client.query('select setval($1::regclass, $2::bigint)', [`public.${name}`, value]);
+  }
+}
+
 /** The part of a manifest that is needed to load rows. */
 type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'jobs' | 'resized'>;
 
@@ -77,23 +101,17 @@ type Loadable = Pick<Manifest, 'id' | 'migrations' | 'tables' | 'sequences' | 'j
  */
 export async function load(client: pg.ClientBase, repository: Repository, manifest: Loadable): Promise<void> {
   const { id, jobs, migrations, tables, sequences } = manifest;
-  await client.query(portableText);
-  await client.query("set local maintenance_work_mem = '256MB'");
   await createSchema(client, migrations);
-  const statements = await readStatements(client);
-  for (const { remove } of statements) await client.query(remove);
-  // Removes the rows that migrations inserted; the backup contains their current state.
-  await client.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
-  for (const { name, columns, ...expected } of tables) {
-    const statement = `copy ${name} (${columns.join(', ')}) from stdin`;
-    await copyIn(client, repository, partName(id, `tables/${name}`), statement, expected);
-  }
-  await correctSizes(client, manifest);
-  for (const { create } of statements.toReversed()) await client.query(create);
-  for (const { name, value } of sequences) {
-    if (value !== null)
-      await client.query('select setval($1::regclass, $2::bigint)', [`public.${name}`, value]);
-  }
+  await withoutConstraints(client, async () => {
+    // Removes the rows that migrations inserted; the backup contains their current state.
+    await client.query(`truncate ${tables.map(({ name }) => name).join(', ')}`);
+    for (const { name, columns, ...expected } of tables) {
+      const statement = `copy ${name} (${columns.join(', ')}) from stdin`;
+      await copyIn(client, repository, partName(id, `tables/${name}`), statement, expected);
+    }
+    await correctSizes(client, manifest);
+  });
+  await setSequences(client, sequences);
   await loadJobs(client, (table) =>
     copyIn(client, repository, partName(id, 'jobs'), `copy ${table} (${jobColumns}) from stdin`, jobs),
   );

@@ -1,0 +1,85 @@
+import { parseArgs } from 'node:util';
+import { foldName } from '@vitrine/contract/names';
+import type { SignedIn } from '../../access/caller.ts';
+import { callerOf } from '../../access/caller-of.ts';
+import { type Config, ConfigError } from '../../core/config.ts';
+import { openDatabase } from '../../platform/database/open.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { enterLibrary } from '../library-place.ts';
+import { openLibraryStorage } from '../storage/open.ts';
+import type { Written } from './bag/directory.ts';
+import { writeExport } from './library.ts';
+
+const PROGRESS_EVERY_MS = 2000;
+/** How many lost files are named. */
+const NAMED = 20;
+/** Exit status when something was left out, which the output names. */
+const LEFT_OUT = 3;
+
+type Print = (line: string) => void;
+
+function parse(args: string[]): { directory: string; user: string | undefined } {
+  try {
+    const { values, positionals } = parseArgs({
+      args,
+      allowPositionals: true,
+      options: { user: { type: 'string' } },
+    });
+    const [directory, more] = positionals;
+    if (directory !== undefined && more === undefined) return { directory, user: values.user };
+  } catch (error) {
+    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
+  }
+  throw new ConfigError('name a directory: vitrine export DIR');
+}
+
+/** Returns the account with this name, with its rights. Throws a ConfigError if there is none that is active. */
+async function findPerson(db: Database, name: string): Promise<SignedIn> {
+  const row = await db
+    .selectFrom('users')
+    .select('ref')
+    .where('username_key', '=', foldName(name))
+    .executeTakeFirst();
+  const caller = row === undefined ? null : await callerOf(db, row.ref);
+  if (caller === null) throw new ConfigError(`no active user ${name}`);
+  return caller;
+}
+
+function reporting(): (written: Written) => void {
+  let lastPrintedAt = Date.now();
+  return ({ files, written }) => {
+    if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
+    lastPrintedAt = Date.now();
+    console.error(`${files} files, ${written} of them written`);
+  };
+}
+
+function printResult(
+  { files, written, unchanged, removed, lost }: Written,
+  directory: string,
+  print: Print,
+): void {
+  print(`${directory}: ${files} files; ${written} written, ${unchanged} unchanged, ${removed} removed`);
+  for (const { path, reason } of lost.slice(0, NAMED)) print(`LOST     ${path}: ${reason}`);
+  if (lost.length === 0) return;
+  print(`${lost.length} files could not be exported; vitrine doctor --bytes says whose they are`);
+}
+
+/**
+ * `vitrine export DIR [--user NAME]`, on a running or stopped library. Returns the exit code: 3 when files could not be
+ * exported.
+ */
+export async function exportCommand(config: Config, args: string[], print: Print): Promise<number> {
+  const { directory, user } = parse(args);
+  enterLibrary(config);
+  const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
+  try {
+    const storage = await openLibraryStorage(config);
+    const caller = user === undefined ? null : await findPerson(database.db, user);
+    const written = await writeExport(database.db, storage, directory, caller, reporting());
+    printResult(written, directory, print);
+    return written.lost.length > 0 ? LEFT_OUT : 0;
+  } finally {
+    await database.close();
+  }
+}
