@@ -19,6 +19,12 @@ const unprepared = [
   'content/search-index/matching.ts expectedBehindGates',
   'content/search/find.ts readPage',
   'content/search/suggest.ts readSuggestions',
+  'operate/export/entries/person.ts itemsOf',
+  'operate/export/restore/files.ts findFiles',
+  'operate/export/restore/files.ts readWanted',
+  'operate/export/restore/files.ts storeFiles',
+  'operate/export/restore/rows.ts keepAccounts',
+  'operate/export/rows.ts linesOf',
   'operate/resourcespace/staging.ts openStaging',
 ];
 
