@@ -15,7 +15,7 @@ import { postEntries } from './entries/posts.ts';
 import { openRows, readSequences } from './rows.ts';
 
 /** What an export of an extent has, and what it is. */
-export interface Exported {
+interface Exported {
   entries: AsyncIterable<Entry>;
   /** Rows are counted while the entries are written. */
   describe(): Description;
@@ -70,7 +70,7 @@ function describeWith(
 }
 
 /** Returns everything that the library has, in the snapshot of the transaction (EXPORT-1). */
-export async function exportLibrary(tx: Tx, storage: StoredReader, at: Date): Promise<Exported> {
+async function exportLibrary(tx: Tx, storage: StoredReader, at: Date): Promise<Exported> {
   const title = await readSiteName(tx);
   const { tables, entries: rows } = await openRows(tx);
   const migrations = await tx.selectFrom('migrations').select('name').orderBy('name').execute();
@@ -82,7 +82,7 @@ export async function exportLibrary(tx: Tx, storage: StoredReader, at: Date): Pr
 }
 
 /** Returns what belongs to one person, as far as they may read it (EXPORT-10). */
-export async function exportPerson(
+async function exportPerson(
   tx: Tx,
   storage: StoredReader,
   caller: SignedIn,

@@ -6,7 +6,7 @@ export const ownFolder = 'vitrine-export';
 export const declaration = 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n';
 
 /** Encodes the characters of a path that a manifest cannot have as they are (RFC 8493, 2.1.3). */
-export function encodePath(path: string): string {
+function encodePath(path: string): string {
   return path.replaceAll('%', '%25').replaceAll('\n', '%0A').replaceAll('\r', '%0D');
 }
 

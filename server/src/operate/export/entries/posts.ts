@@ -5,7 +5,7 @@ import { pagePath } from '../bag/names.ts';
 import { aboutLine, commentsHtml, memberHtml, nameOf, pageEnd, pageHead, paragraph } from './html.ts';
 import { type PostRow, readPosts } from './post-rows.ts';
 
-export const titleOf = ({ title }: { title: string }) => (title === '' ? 'Untitled' : title);
+const titleOf = ({ title }: { title: string }) => (title === '' ? 'Untitled' : title);
 
 /** Writes an object for programs, in a stable form. */
 export function jsonText(value: unknown): string {
