@@ -82,12 +82,7 @@ async function exportLibrary(tx: Tx, storage: StoredReader, at: Date): Promise<E
 }
 
 /** Returns what belongs to one person, as far as they may read it (EXPORT-10). */
-async function exportPerson(
-  tx: Tx,
-  storage: StoredReader,
-  caller: SignedIn,
-  at: Date,
-): Promise<Exported> {
+async function exportPerson(tx: Tx, storage: StoredReader, caller: SignedIn, at: Date): Promise<Exported> {
   const title = `${await readSiteName(tx)}: ${caller.username}`;
   return {
     entries: entriesOf(tx, storage, { kind: 'person', caller }, { rows: [], title }),

@@ -44,8 +44,12 @@ const portableSettings = [
   'reopen_on_change',
 ];
 
+/** Folders that are left in place belong to a machine; their files are exported like all others. */
+const places = { roots: 'passing', root_files: 'passing', root_changes: 'passing' } as const;
+
 /** Every table, so that the compiler asks for the decision about a new one (EXPORT-1, EXPORT-4). */
 const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } = {
+  ...places,
   access_epoch: 'passing',
   access_tokens: 'secret',
   account_links: 'secret',
@@ -68,7 +72,10 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   asset_tags: all,
   asset_types: all,
   asset_versions: all,
-  assets: ours,
+  assets: {
+    ...ours,
+    instead: { root_id: 'null::uuid', root_path: 'null::text', missing_since: 'null::timestamptz' },
+  },
   audit_events: all,
   batch_items: 'passing',
   batches: 'passing',
@@ -116,7 +123,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   file_checksums: 'derived',
   file_metadata: all,
   // The previews are made again: a file of no version of the makers is rendered by the next start.
-  files: { ...ours, instead: { renditions: "'{}'::jsonb", makers_version: '0' } },
+  files: { ...ours, instead: { renditions: "'{}'::jsonb", makers_version: '0', in_place: 'false' } },
   guest_comments: all,
   identity_providers: { instead: { client_secret_sealed: 'null::bytea' } },
   imported_ids: all,
