@@ -50,6 +50,8 @@ const front = [
   '(front)/sign-in/+page.svelte',
 ];
 const library = ['(library)/+layout.svelte', '(library)/+layout.ts', '(library)/+error.svelte'];
+/** The page that most visits start with. What it needs before anything is pressed is one request. */
+const feed = ['(library)/+page.svelte', '(library)/+page.ts'];
 
 export default defineConfig({
   plugins: [
@@ -81,6 +83,7 @@ export default defineConfig({
                 },
                 groupOf('front', 3, front),
                 groupOf('library', 2, library),
+                groupOf('feed', 1, feed),
                 { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
               ],
             },

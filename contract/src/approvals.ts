@@ -2,10 +2,6 @@ import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { closed, nullable, Uuid } from './values.ts';
 
-/** APPROVAL-1: the acts that may need approvals. */
-export const gates = ['publish', 'public_audience', 'links'] as const;
-export type Gate = (typeof gates)[number];
-
 /** How many people must approve first, and of which team if given. */
 export const RequiredApprovals = closed({
   required: Type.Integer({ minimum: 0, maximum: 10 }),

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { AssetSelection, mostNamed } from './batches.ts';
+import { AssetSelection } from './batches.ts';
+import { mostNamed } from './limits.ts';
 import { bytes, operation } from './operation.ts';
 import { Count, closed, Timestamp, Uuid } from './values.ts';
 

@@ -3,6 +3,7 @@ import { approvalErrors, OverrideReason } from './approvals.ts';
 import { AssetStatus, Sensitivity } from './assets.ts';
 import { readValueErrors, writtenValueErrors } from './errors/groups.ts';
 import { Filters, ValueMembers } from './field-values.ts';
+import { mostNamed } from './limits.ts';
 import { operation } from './operation.ts';
 import {
   AiProvenance,
@@ -17,11 +18,6 @@ import {
   Uuid,
   Visibility,
 } from './values.ts';
-
-/** BATCH-1: the most objects that a request names by id. A query may match any number. */
-export const mostNamed = 10_000;
-/** BATCH-12: the most assets of one new post. */
-export const mostInPost = 200;
 
 /** Which properties an action has besides `kind`: those that it needs, and those that it accepts. */
 interface ActionShape {

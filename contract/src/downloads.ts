@@ -1,11 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { capabilities } from './capabilities.ts';
+import { downloadFormats } from './limits.ts';
 import { operation } from './operation.ts';
 import { closed, NameOnOneLine } from './values.ts';
-
-/** DOWNLOAD-1: the kinds of files that a preset makes. */
-export const downloadFormats = ['original', 'jpeg', 'png', 'webp', 'avif', 'tiff', 'mp4', 'pdf'] as const;
-export type DownloadFormat = (typeof downloadFormats)[number];
 
 export const PresetKey = Type.String({ pattern: '^[a-z0-9-]{1,40}$' });
 

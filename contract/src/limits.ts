@@ -1,5 +1,18 @@
 /** Limits and lists that web pages need too. They are separate from the schemas, which are not sent to browsers. */
 
+/** BATCH-1: the most objects that a request names by id. A query may match any number. */
+export const mostNamed = 10_000;
+/** BATCH-12: the most assets of one new post. */
+export const mostInPost = 200;
+
+/** APPROVAL-1: the acts that may need approvals. */
+export const gates = ['publish', 'public_audience', 'links'] as const;
+export type Gate = (typeof gates)[number];
+
+/** DOWNLOAD-1: the kinds of files that a preset makes. */
+export const downloadFormats = ['original', 'jpeg', 'png', 'webp', 'avif', 'tiff', 'mp4', 'pdf'] as const;
+export type DownloadFormat = (typeof downloadFormats)[number];
+
 /** Counting the posts of a collection stops at this number. */
 export const countedPosts = { alone: 10_000, onList: 1_000 } as const;
 

@@ -1,4 +1,4 @@
-import type { Gate } from '@vitrine/contract/approvals';
+import type { Gate } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { holds, type SignedIn } from './caller.ts';
 import { activeAccount } from './live.ts';

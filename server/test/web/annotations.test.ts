@@ -198,6 +198,7 @@ test('lets two people review a post live, also on a phone', async () => {
   await mara.getByText('Also here: Ben Ahlgren').first().waitFor();
   await ben.getByText('Also here: mara').first().waitFor();
   await fullScreen(mara).click();
+  await viewer(mara).waitFor();
   await mara.keyboard.press('ArrowRight');
   await viewer(mara).getByRole('button', { name: 'Comments', exact: true }).click();
 

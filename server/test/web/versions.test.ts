@@ -78,7 +78,7 @@ test.each([
     expect((await call(ana, 'GET', `/assets/${id}`)).file_hash).toBe(sha256(first));
 
     await page.getByRole('button', { name: 'Delete version 2' }).click();
-    await page.getByRole('button', { name: 'Delete', exact: true }).last().click();
+    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByText('Version 2 was deleted.').waitFor();
     await expect.poll(() => rows(page).count()).toBe(2);
     await page.close();

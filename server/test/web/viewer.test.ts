@@ -49,6 +49,7 @@ async function show(bytes: Uint8Array<ArrayBuffer>, title: string, name?: string
   const id = await uploadReady(mara, bytes, { title }, name);
   await visit(mara, `/assets/${id}`);
   await fullScreen(mara).click();
+  await viewer(mara).waitFor();
   return { id, close: () => mara.keyboard.press('Escape') };
 }
 
@@ -94,6 +95,7 @@ test('opens a post in full screen, zooms by keyboard, loads tiles, and returns t
   await mara.goto('/');
   await mara.getByRole('link', { name: /^Shore/ }).click();
   await fullScreen(mara).click();
+  await viewer(mara).waitFor();
   await mara.keyboard.press('ArrowRight');
   await titleOf(mara).getByText('Coast').waitFor();
   await expect.poll(() => percent(mara)).toBeLessThan(60);
@@ -170,6 +172,7 @@ test('plays a video on its page with subtitles, speed and single frames, and con
   await film.getByRole('button', { name: 'Play' }).click();
   await film.getByRole('button', { name: 'Pause' }).waitFor();
   await fullScreen(mara).click();
+  await viewer(mara).waitFor();
   await expect.poll(async () => (await stateOf(viewer(mara))).paused).toBe(false);
   expect(await timeOf(viewer(mara))).toBeGreaterThan(9);
   const position = viewer(mara).getByRole('slider', { name: 'Position' });
@@ -264,6 +267,7 @@ test('shows details of a file and a map of where it was taken', async () => {
   await call(mara, 'PUT', `/assets/${id}/fields/${field.id}`, { value_text: '54.321, 10.134' });
   await mara.reload();
   await fullScreen(mara).click();
+  await viewer(mara).waitFor();
   await titleOf(mara).getByText('Beach').waitFor();
   await mara.keyboard.press('i');
   const details = viewer(mara).getByRole('complementary', { name: 'Details' });

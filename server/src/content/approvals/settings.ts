@@ -1,4 +1,5 @@
-import { Approvals, gates, getApprovals, updateApprovals } from '@vitrine/contract/approvals';
+import { Approvals, getApprovals, updateApprovals } from '@vitrine/contract/approvals';
+import { gates } from '@vitrine/contract/limits';
 import { ownTeam } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
 import { readSetting, writeSetting } from '../../core/settings.ts';

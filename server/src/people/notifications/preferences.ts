@@ -2,9 +2,9 @@ import {
   getNotificationPreferences,
   type NotificationPreferences,
   type NotificationPreferencesUpdate,
-  renamedZones,
   updateNotificationPreferences,
 } from '@vitrine/contract/notifications';
+import { renamedZones } from '@vitrine/contract/time-zones';
 import { sql } from 'kysely';
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';

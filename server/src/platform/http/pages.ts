@@ -51,6 +51,8 @@ export interface PageOptions {
   headOf?: HeadOf;
   /** Selects addresses that are secrets: search engines and the `Referer` header do not get them. */
   isUnlisted?: (path: string) => boolean;
+  /** Returns the `Link` header of the page, which names what browsers should read ahead. */
+  hintsOf?: (request: FastifyRequest) => string;
   /** Returns where an address of an earlier system leads; null for other addresses. */
   redirectOf?: (request: FastifyRequest) => Promise<string | null>;
   /** Counts a request against the budget for files of its address; throws when it is spent (RATE-4). */
@@ -71,6 +73,7 @@ export async function servePages(
   {
     headOf = async () => null,
     isUnlisted = () => false,
+    hintsOf,
     redirectOf = async () => null,
     countFile = async () => {},
   }: PageOptions = {},
@@ -116,11 +119,13 @@ export async function servePages(
         .header('content-security-policy', policy)
         .type('text/html; charset=utf-8');
       if (head === 'missing') return reply.code(404).send(html);
+      if (hintsOf !== undefined) reply.header('link', hintsOf(request));
       // Set for every response in security-headers.ts.
       if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
       return reply.send(withHead(html, head));
     }
     if (isUnlisted(path)) reply.headers(unlistedHeaders);
+    else if (hintsOf !== undefined) reply.header('link', hintsOf(request));
     return reply.sendFile('index.html');
   });
 }

@@ -1,5 +1,6 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
-import type { DownloadFormat, DownloadPreset } from '@vitrine/contract/downloads';
+import type { DownloadPreset } from '@vitrine/contract/downloads';
+import type { DownloadFormat } from '@vitrine/contract/limits';
 
 /** The seeded types of assets that can be made into each format; null for all. */
 const typesOf: Readonly<Record<DownloadFormat, readonly number[] | null>> = {

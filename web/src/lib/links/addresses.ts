@@ -1,4 +1,4 @@
-import type { DownloadFormat } from '@vitrine/contract/downloads';
+import type { DownloadFormat } from '@vitrine/contract/limits';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 
 /** The forms of a link. */

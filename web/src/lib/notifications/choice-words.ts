@@ -1,8 +1,5 @@
-import {
-  type NotificationKind,
-  type NotificationPreferences,
-  renamedZones,
-} from '@vitrine/contract/notifications';
+import type { NotificationKind, NotificationPreferences } from '@vitrine/contract/notifications';
+import { renamedZones } from '@vitrine/contract/time-zones';
 
 /** Labels of the kinds of notification, most important first. */
 export const kindWords: readonly {

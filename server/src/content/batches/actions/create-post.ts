@@ -1,4 +1,5 @@
-import { type AssetAction, mostInPost } from '@vitrine/contract/batches';
+import type { AssetAction } from '@vitrine/contract/batches';
+import { mostInPost } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { shownAssets } from '../../../access/assets.ts';
 import { checkMayCreatePosts, checkMayPublish } from '../../../access/posts.ts';

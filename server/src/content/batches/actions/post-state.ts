@@ -1,4 +1,4 @@
-import type { Gate } from '@vitrine/contract/approvals';
+import type { Gate } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { hasApprovals, mayOverride } from '../../../access/approvals.ts';
 import { checkMayPublish } from '../../../access/posts.ts';
