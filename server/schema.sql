@@ -1561,11 +1561,15 @@ create table assets (
   interim_hash text,
   size_bytes bigint not null default 0,
   taken_at timestamp(3) with time zone,
+  root_id uuid,
+  root_path text,
+  missing_since timestamp(3) with time zone,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
   constraint assets_interim_hash_fkey FOREIGN KEY (interim_hash) REFERENCES files(hash),
   constraint assets_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
+  constraint assets_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE SET NULL,
   constraint assets_state_id_fkey FOREIGN KEY (state_id) REFERENCES workflow_states(id),
   constraint assets_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id),
   constraint assets_ai_provenance_check CHECK ((ai_provenance = ANY (ARRAY['none'::text, 'assisted'::text, 'generated'::text]))),
@@ -1591,6 +1595,7 @@ CREATE INDEX assets_of_owner_by_taken ON public.assets USING btree (owner_user_r
 CREATE INDEX assets_of_owner_by_title ON public.assets USING btree (owner_user_ref, "left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_owner ON public.assets USING btree (owner_user_ref, created_at DESC, id DESC);
 CREATE INDEX assets_owner_files ON public.assets USING btree (owner_user_ref, file_hash) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_root ON public.assets USING btree (root_id) WHERE (root_id IS NOT NULL);
 CREATE INDEX assets_state ON public.assets USING btree (state_id, created_at DESC, id DESC) WHERE ((state_id IS NOT NULL) AND (deleted_at IS NULL));
 CREATE INDEX assets_team ON public.assets USING btree (team_id, created_at DESC, id DESC) WHERE (team_id IS NOT NULL);
 CREATE INDEX assets_team_live ON public.assets USING btree (team_id) WHERE ((team_id IS NOT NULL) AND (deleted_at IS NULL));
@@ -2454,6 +2459,7 @@ create table files (
   origin_key bytea,
   origin_hash text,
   has_copies boolean not null default false,
+  in_place boolean not null default false,
   constraint files_pkey PRIMARY KEY (hash),
   constraint files_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id) ON DELETE SET NULL,
   constraint files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
@@ -2466,6 +2472,7 @@ CREATE INDEX files_by_ladder ON public.files USING btree (ladder_version, hash) 
 CREATE INDEX files_by_makers ON public.files USING btree (makers_version, hash);
 CREATE INDEX files_by_rendition ON public.files USING gin (jsonb_path_query_array(renditions, '$.*."sha256"'::jsonpath)) WHERE (origin_peer_id IS NULL);
 CREATE INDEX files_fetched ON public.files USING btree (fetched_at) WHERE (origin_peer_id IS NOT NULL);
+CREATE INDEX files_in_place ON public.files USING btree (hash) WHERE in_place;
 CREATE UNIQUE INDEX files_of_peer ON public.files USING btree (origin_peer_id, origin_hash) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX files_size ON public.files USING btree (hash) INCLUDE (size_bytes);
 CREATE INDEX files_with_copies ON public.files USING btree (hash) WHERE has_copies;
@@ -3126,6 +3133,66 @@ create table roles (
 );
 CREATE INDEX roles_parent ON public.roles USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE TRIGGER roles_epoch AFTER INSERT OR DELETE OR UPDATE ON public.roles FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
+
+create table root_changes (
+  root_id uuid not null,
+  folder bytea not null,
+  due_at timestamp(3) with time zone not null default now(),
+  constraint root_changes_pkey PRIMARY KEY (root_id, folder),
+  constraint root_changes_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE CASCADE,
+  constraint root_changes_folder_check CHECK ((octet_length(folder) <= 2000))
+);
+
+create table root_files (
+  id bigint not null generated always as identity,
+  root_id uuid not null,
+  path bytea not null,
+  is_sidecar boolean not null default false,
+  size_bytes bigint not null,
+  modified_us bigint not null,
+  device text not null,
+  hash text not null,
+  asset_id uuid,
+  missing_since timestamp(3) with time zone,
+  constraint root_files_root_id_path_key UNIQUE (root_id, path),
+  constraint root_files_pkey PRIMARY KEY (id),
+  constraint root_files_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE SET NULL,
+  constraint root_files_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE CASCADE,
+  constraint root_files_hash_check CHECK ((hash ~ '^[0-9a-f]{64}$'::text)),
+  constraint root_files_path_check CHECK (((octet_length(path) >= 1) AND (octet_length(path) <= 2000)))
+);
+CREATE INDEX root_files_asset ON public.root_files USING btree (asset_id) WHERE (asset_id IS NOT NULL);
+CREATE INDEX root_files_hash ON public.root_files USING btree (hash);
+
+create table roots (
+  id uuid not null default gen_random_uuid(),
+  path text not null,
+  owner_user_ref bigint,
+  team_id uuid,
+  sensitivity text not null,
+  writable boolean not null default false,
+  sidecars text not null default 'read'::text,
+  skip text[] not null default '{}'::text[],
+  fields jsonb not null default '[]'::jsonb,
+  identity text,
+  scan_id uuid,
+  scan_state text not null default 'never'::text,
+  scan_counts jsonb not null default '{}'::jsonb,
+  scan_reason text,
+  scan_at timestamp(3) with time zone,
+  lease uuid,
+  lease_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint roots_path_key UNIQUE (path),
+  constraint roots_pkey PRIMARY KEY (id),
+  constraint roots_owner_user_ref_fkey FOREIGN KEY (owner_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint roots_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE SET NULL,
+  constraint roots_scan_state_check CHECK ((scan_state = ANY (ARRAY['never'::text, 'waiting'::text, 'running'::text, 'done'::text, 'unavailable'::text, 'failed'::text]))),
+  constraint roots_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
+  constraint roots_sidecars_check CHECK ((sidecars = ANY (ARRAY['off'::text, 'read'::text, 'write'::text])))
+);
+CREATE INDEX roots_owner ON public.roots USING btree (owner_user_ref);
+CREATE INDEX roots_team ON public.roots USING btree (team_id) WHERE (team_id IS NOT NULL);
 
 create table saved_searches (
   id uuid not null default gen_random_uuid(),

@@ -77,6 +77,10 @@ export const ShownAsset = closed({
   pixel_width: nullable(Type.Integer({ minimum: 1 })),
   pixel_height: nullable(Type.Integer({ minimum: 1 })),
   subtitle_tracks: Type.Array(SubtitleTrack),
+  /** The folder left in place that has its file, for its owner and administrators (ROOT-2). */
+  root: Type.Optional(closed({ id: Uuid, path: Type.String() })),
+  /** Present while its file is gone from where it was left (ROOT-7). */
+  missing: Type.Optional(Type.Literal(true)),
   /** The values of at most six fields as display text; absent when there are none (ASSET-30). */
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   /** Related files that the caller is shown; only where a single asset is returned (RELATED-1). */

@@ -50,6 +50,8 @@ export const jobNames = [
   'fingerprint',
   'fill-fingerprints',
   'trim-versions',
+  'scan-root',
+  'rescan-roots',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

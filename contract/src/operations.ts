@@ -52,6 +52,7 @@ import * as requests from './requests.ts';
 import * as reviews from './reviews.ts';
 import * as roles from './roles.ts';
 import * as scim from './scim.ts';
+import * as roots from './roots.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as shares from './shares.ts';
@@ -133,6 +134,7 @@ export const modules = [
   reviews,
   roles,
   scim,
+  roots,
   search,
   sessions,
   shares,

@@ -24,6 +24,25 @@ export const operateErrors = {
   'logo-too-large': { status: 400, text: 'a logo has at most 2 MiB' },
   'logo-undecodable': { status: 400, text: 'the bytes cannot be read as a picture' },
   'logo-unreadable': { status: 409, text: 'the logo cannot be read' },
+  'root-field-not-found': { status: 400, text: 'assets have no field {field}', property: 'fields' },
+  'root-overlaps-library': {
+    status: 400,
+    text: 'the folder is inside or above the data directory of the library',
+    property: 'path',
+  },
+  'root-overlaps-root': {
+    status: 400,
+    text: 'the folder is inside, above or equal to the root {path}',
+    property: 'path',
+  },
+  'root-path-not-absolute': { status: 400, text: 'path is not absolute', property: 'path' },
+  'root-path-not-folder': {
+    status: 400,
+    text: 'path is not a folder that the service can reach',
+    property: 'path',
+  },
+  'root-path-of-system': { status: 400, text: 'path is a folder of the system', property: 'path' },
+  'root-pattern-invalid': { status: 400, text: 'the pattern {pattern}: {reason}', property: 'fields' },
   'set-up-code-missing': {
     status: 403,
     text: 'the set-up code is missing; Vitrine prints it when it starts',

@@ -11,6 +11,7 @@ import { rewriteFieldsJob } from '../content/fields/jobs/rewrite.ts';
 import { publishPostJob } from '../content/posts/jobs/publish.ts';
 import { remindReviewsJob } from '../content/reviews/jobs/remind.ts';
 import { reopenReviewsJob } from '../content/reviews/jobs/reopen.ts';
+import { rescanRootsJob, scanRootJob } from '../content/roots/jobs.ts';
 import { rewriteDocumentsJob } from '../content/search-index/jobs/rewrite.ts';
 import { rewriteTagsJob } from '../content/tags/jobs/rewrite.ts';
 import { purgeJob, releaseBytesJob } from '../content/trash/jobs/purge.ts';
@@ -84,6 +85,8 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'reopen-reviews': reopenReviewsJob(deps),
     'remind-reviews': remindReviewsJob(deps),
     'trim-versions': trimVersionsJob(deps),
+    'scan-root': scanRootJob(deps),
+    'rescan-roots': rescanRootsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),
@@ -115,6 +118,7 @@ const crontab = [
   '0 * * * * mail-digests',
   '37 3 * * * forget-notifications',
   '23 */6 * * * count-storage',
+  '13 * * * * rescan-roots',
 ];
 
 /**

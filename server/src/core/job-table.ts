@@ -26,6 +26,10 @@ export interface Jobs {
   'release-bytes': { hash: string };
   /** Removes versions beyond the number that assets keep. */
   'trim-versions': Record<string, never>;
+  /** Scans a root, all of it or the folders in which something changed. */
+  'scan-root': { root: string; whole: boolean };
+  /** Enqueues the scan of every root. */
+  'rescan-roots': Record<string, never>;
   /** Removes the bytes of a logo that left the history. */
   'release-logo': { hash: string };
   /** Gives accounts and tags of earlier versions the key by which they are found. */

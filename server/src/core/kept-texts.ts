@@ -8,6 +8,8 @@ export interface KeptAsset extends Columns<'assets', 'owner_user_ref' | 'mature'
   text: string;
   asset_team_id: string | null;
   asset_deleted_at: string | null;
+  /** The root of its file and the path there, which few callers see. */
+  root: { id: string; path: string } | null;
   has_col: boolean;
   has_ladder: boolean;
   has_cues: boolean;

@@ -88,6 +88,7 @@ import * as requestsRequestRestore from '../content/requests/request-restore.ts'
 import * as reviewsDecide from '../content/reviews/decide.ts';
 import * as reviewsList from '../content/reviews/list.ts';
 import * as reviewsRequest from '../content/reviews/request.ts';
+import * as roots from '../content/roots/administer.ts';
 import * as searchFeedViews from '../content/search/feed-views.ts';
 import * as searchSaved from '../content/search/saved.ts';
 import * as search from '../content/search/search.ts';
@@ -287,6 +288,7 @@ const modules = [
   reviewsList,
   reviewsRequest,
   workflowSettings,
+  roots,
   searchFeedViews,
   searchSaved,
   search,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { compilePattern } from '../../src/operate/import/path-patterns.ts';
+import { compilePattern } from '../../src/content/path-values/path-patterns.ts';
 
 /** Returns what a pattern reads from a path. */
 function read(pattern: string, path: string): string | null {

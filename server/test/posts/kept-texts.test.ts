@@ -166,6 +166,7 @@ test('the cache of texts has a bounded size', () => {
       mature: false,
       sensitivity: 'public',
       asset_deleted_at: null,
+      root: null,
       has_col: true,
       has_ladder: true,
       has_cues: true,

@@ -69,6 +69,43 @@ export async function enqueueTranscode(
   await enqueue(tx, 'transcode', { hash, owner }, options);
 }
 
+/** A new asset whose file is decoded in the background. */
+export interface Undecoded {
+  id: string;
+  hash: string;
+  mime: string;
+  /** Whether its renditions have to be made. */
+  waits: boolean;
+}
+
+/** Enqueues what `enqueueRender` and `enqueueExtract` do for many new assets of one owner, in two statements. */
+export async function enqueueNew(tx: Tx, ownerRef: number, assets: readonly Undecoded[]): Promise<void> {
+  const owner = String(ownerRef);
+  const waiting = await countWaiting(tx, ownerRef);
+  const priorityOf = (place: number) => Math.min(waiting + place, MOST_TURNS);
+  const rendered = assets.filter(({ waits }) => waits);
+  await enqueueAll(
+    tx,
+    'render',
+    rendered.map(({ hash, mime }, place) => ({
+      payload: { hash, owner },
+      key: `render:${hash}:${owner}`,
+      priority: priorityOf(place),
+      flags: turnFlags(previewKind(mime), owner),
+    })),
+  );
+  await enqueueAll(
+    tx,
+    'extract',
+    assets.map(({ id, hash }, place) => ({
+      payload: { hash, asset: id },
+      key: `extract:${id}`,
+      priority: priorityOf(place),
+      flags: turnFlags('metadata', owner),
+    })),
+  );
+}
+
 /** Renditions come before tiles, which are less urgent. */
 const AFTER_ALL = 10_000;
 

@@ -13,7 +13,7 @@ import type { Received } from './receive.ts';
 import { findKnownFile, hasOriginal, repairRenditions, retryFailed } from './repair.ts';
 
 /** Seeded asset types by media type (ASSET-25). */
-const typeOfKind: Record<MediaKind, number> = {
+export const typeOfKind: Record<MediaKind, number> = {
   image: 1,
   document: 2,
   video: 3,
@@ -28,7 +28,7 @@ const defaultSensitivity = sql<Sensitivity>`
   coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
 /** The workflow state of a new asset. */
-const firstState = sql<string>`(select id from workflow_states where domain = 'asset' and code = 'wip')`;
+export const firstState = sql<string>`(select id from workflow_states where domain = 'asset' and code = 'wip')`;
 
 /** Locks the hash until the transaction ends: storing and sweeping the same bytes are mutually exclusive. */
 export async function lockFile(tx: Tx, hash: string): Promise<void> {
@@ -50,6 +50,7 @@ export async function storeFile(tx: Tx, storage: Storage, received: Received): P
   const wasThere = await hasOriginal(storage, received.hash, received.sizeBytes);
   await storage.adopt(received.path, originalKey(received.hash));
   if (known !== null) {
+    await sql`update files set in_place = false where hash = ${received.hash} and in_place`.execute(tx);
     await repairRenditions(tx, storage, known);
     if (!wasThere) await retryFailed(tx, known);
     return;

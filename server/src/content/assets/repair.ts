@@ -118,7 +118,7 @@ export async function retryTranscode(tx: Tx, hash: string): Promise<void> {
  * Retries what failed without a complete original: rendering, and reading its metadata. Call it in the transaction that
  * replaces the original.
  */
-export async function retryFailed(tx: Tx, { hash, mime }: KnownFile): Promise<void> {
+export async function retryFailed(tx: Tx, { hash, mime }: Pick<KnownFile, 'hash' | 'mime'>): Promise<void> {
   await enqueueExtract(tx, { hash, asset: null, ownerRef: null });
   if (!isRenderable(mime)) return;
   await retryTranscode(tx, hash);

@@ -49,6 +49,8 @@ export interface AssetRow
   asset_state_id: string | null;
   asset_team_id: string | null;
   origin: Origin | null;
+  root: KeptAsset['root'];
+  missing: boolean;
   has_col: boolean;
   has_ladder: boolean;
   has_cues: boolean;
@@ -86,6 +88,8 @@ export function assetColumns(
       from asset_tags t where t.asset_id = a.id) as tag_details,
     (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, ${originJson('a')} as origin, a.processing_status,
+    case when a.root_id is not null then json_build_object('id', a.root_id, 'path', a.root_path) end as root,
+    a.missing_since is not null as missing,
     (f.renditions ? 'col' or a.interim_hash is not null) as has_col,
     (f.renditions ?& ${keys}::text[] or a.interim_hash is not null) as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
@@ -117,7 +121,7 @@ type DecisiveRow = Omit<KeptAsset, 'version' | 'text'> & Pick<AssetRow, 'card_fi
 
 type CallersPart = Pick<
   ShownAsset,
-  'sensitivity' | 'preview_available' | 'ladder_available' | 'scrub_available' | 'card_fields'
+  'sensitivity' | 'root' | 'preview_available' | 'ladder_available' | 'scrub_available' | 'card_fields'
 >;
 
 /** The parts of an asset that depend on the caller: what they may see of its settings, bytes and values. */
@@ -126,6 +130,7 @@ function callersPart(caller: Caller, row: DecisiveRow): CallersPart {
   const served = row.asset_deleted_at === null && servesAsset(caller, { ...place, mature: row.mature });
   return {
     ...(maySeeSensitivity(caller, place) ? { sensitivity: row.sensitivity } : {}),
+    ...(row.root !== null && maySeeSensitivity(caller, place) ? { root: row.root } : {}),
     preview_available: served && row.has_col,
     ladder_available: served && row.has_ladder,
     scrub_available: served && row.has_cues,
@@ -157,6 +162,7 @@ function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
     ...(row.asset_team_id === null ? {} : { team_id: row.asset_team_id }),
     ...(row.origin === null ? {} : { origin: row.origin }),
     processing_status: row.processing_status,
+    ...(row.missing ? { missing: true as const } : {}),
     anonymously_visible: row.anonymously_visible,
     // The thumbhash stands for a picture that is not served; a withheld asset has none.
     thumbhash: row.thumbhash,
@@ -248,9 +254,9 @@ export function writtenText(
   row: FullRow,
 ): string {
   const { version, owner_user_ref, asset_team_id, mature, sensitivity, asset_deleted_at } = row;
-  const { has_col, has_ladder, has_cues } = row;
+  const { root, has_col, has_ladder, has_cues } = row;
   const text = JSON.stringify(commonPart(row)).slice(0, -1);
-  const decisive = { owner_user_ref, asset_team_id, mature, sensitivity, asset_deleted_at };
+  const decisive = { owner_user_ref, asset_team_id, mature, sensitivity, asset_deleted_at, root };
   const kept = { version: version ?? '', text, ...decisive, has_col, has_ladder, has_cues };
   if (version !== null) texts.set(keyOf(caller, ladder, row.asset_id), kept);
   return finished(caller, kept, row.card_fields);

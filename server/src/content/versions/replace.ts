@@ -31,13 +31,18 @@ export async function lockVersioned(tx: Tx, caller: SignedIn, id: string): Promi
     for no key update of a`.execute(tx);
   if (locked.rows.length === 0) throw notFound();
   // After the lock, so that it sees the version that another request has just added.
+  const asset = await readVersioned(tx, id);
+  if (asset === null) throw notFound();
+  return asset;
+}
+
+/** Returns an asset whose lock the caller holds; null if there is none. */
+export async function readVersioned(tx: Tx, id: string): Promise<VersionedAsset | null> {
   const { rows } = await sql<VersionedAsset>`
     select a.id, a.file_hash, a.file_name, a.interim_hash, a.owner_user_ref as owner, f.mime,
       coalesce((select max(v.number) from asset_versions v where v.asset_id = a.id), 1) as current
     from assets a join files f on f.hash = a.file_hash where a.id = ${id}`.execute(tx);
-  const [row] = rows;
-  if (row === undefined) throw notFound();
-  return row;
+  return rows[0] ?? null;
 }
 
 /** A stored file that becomes the next version. The caller holds the lock of its hash. */

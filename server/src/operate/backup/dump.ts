@@ -54,7 +54,8 @@ async function copyOut(
 function filesQuery(tables: ReadonlySet<string>): string {
   const lists = {
     files: `select 'originals/' || left(hash, 2) || '/' || substr(hash, 3, 2) || '/' || hash as key, size_bytes as bytes
-        from files f where to_jsonb(f) ->> 'origin_peer_id' is null or to_jsonb(f) ->> 'fetched_at' is not null
+        from files f where (to_jsonb(f) ->> 'origin_peer_id' is null or to_jsonb(f) ->> 'fetched_at' is not null)
+          and to_jsonb(f) ->> 'in_place' is distinct from 'true'
       union select r.value ->> 'object', (r.value ->> 'bytes')::bigint
         from files f, jsonb_each(f.renditions) r where r.value ? 'object'`,
     subtitles: `select 'subtitles/' || left(file_hash, 2) || '/' || substr(file_hash, 3, 2) || '/' || file_hash, size_bytes

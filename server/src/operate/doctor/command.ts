@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { Check } from '@vitrine/contract/doctor';
 import { sql } from 'kysely';
+import { placedFiles } from '../../content/root-files/placed.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { type OpenDatabase, openDatabase, requireTables } from '../../platform/database/open.ts';
 import { connectionFault } from '../../platform/database/unusable.ts';
+import { withPlacedFiles } from '../../platform/storage/in-place.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import { checkBytes, countFiles } from './bytes.ts';
@@ -55,7 +57,7 @@ async function runChecks(
   config: Config,
   print: (line: string) => void,
 ): Promise<number> {
-  const storage = await openLibraryStorage(config);
+  const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const searchPath = process.env.PATH ?? '';
   const checks = await examineAll({ db, storage, config, searchPath });
   for (const line of checks.flatMap(linesOf)) print(line);
@@ -71,7 +73,7 @@ async function runBytes(
   { repair, after }: Arguments,
   print: (line: string) => void,
 ): Promise<number> {
-  const storage = await openLibraryStorage(config);
+  const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);

@@ -2,14 +2,9 @@ import { parseArgs } from 'node:util';
 import { DefaultSensitivity } from '@vitrine/contract/appearance';
 import type { AssetFields } from '@vitrine/contract/assets';
 import { Compile } from 'typebox/compile';
+import { compilePattern } from '../../content/path-values/path-patterns.ts';
+import type { FieldPattern } from '../../content/path-values/path-values.ts';
 import { ConfigError } from '../../core/config.ts';
-import { compilePattern, type PathPattern } from './path-patterns.ts';
-
-/** A field that the paths of files fill. */
-export interface FieldPattern {
-  code: string;
-  read: PathPattern;
-}
 
 export interface ImportOptions {
   directory: string;

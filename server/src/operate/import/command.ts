@@ -6,6 +6,13 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { callerOf } from '../../access/caller-of.ts';
+import {
+  type FieldPattern,
+  findPathFields,
+  type PathField,
+  valuesOfPath,
+  writePathValues,
+} from '../../content/path-values/path-values.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -19,7 +26,6 @@ import { type ImportOptions, readArguments } from './arguments.ts';
 import { collectFolder } from './collect-folder.ts';
 import { dryRun } from './dry-run.ts';
 import { describeStored } from './metadata.ts';
-import { findPathFields, type PathField, valuesOfPath, writePathValues } from './path-fields.ts';
 import { type FoundSidecar, type ImportPlan, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
@@ -67,6 +73,13 @@ async function findOwner(db: Database, username: string | undefined): Promise<nu
       ? 'the library has no administrator yet; start it and set it up'
       : `no user ${username}`,
   );
+}
+
+/** Finds the fields of the patterns. Throws a ConfigError that names a code without an active field of assets. */
+async function fieldsOf(db: Database, patterns: readonly FieldPattern[]): Promise<PathField[]> {
+  const { fields, unknown } = await findPathFields(db, patterns);
+  if (unknown[0] !== undefined) throw new ConfigError(`--field: assets have no field ${unknown[0]}`);
+  return fields;
 }
 
 async function countPending(db: Database, ownerRef: number): Promise<number> {
@@ -285,7 +298,7 @@ export async function importCommand(
   process.once('SIGINT', stop);
   try {
     const ownerRef = await findOwner(database.db, options.user);
-    const fields = await findPathFields(database.db, options.patterns);
+    const fields = await fieldsOf(database.db, options.patterns);
     const plan = await planImport(walk(root));
     if (options.dryRun) {
       for (const line of await dryRun(database.db, ownerRef, plan, fields)) console.log(line);

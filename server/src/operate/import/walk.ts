@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodingOf } from '../../media/text-encoding.ts';
+import { isSystemName } from '../../platform/files/junk.ts';
 
 /** A file below the imported directory. */
 export interface FoundFile {
@@ -31,10 +32,6 @@ export interface SkippedEntry {
 }
 
 export type Walked = ({ kind: 'file' } & FoundFile) | ({ kind: 'skipped' } & SkippedEntry);
-
-/** Files and folders that operating systems and storage devices add to folders. */
-const systemNames =
-  /^(?:@eaDir|#recycle|Thumbs\.db|ehthumbs(?:_vista)?\.db|desktop\.ini|__MACOSX|\$RECYCLE\.BIN|System Volume Information)$/i;
 
 /** Orders names as people count: 2 before 10. */
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
@@ -68,7 +65,7 @@ const byName = (a: Entry, b: Entry) => inOrder(a.name, b.name);
 
 /** Returns why an entry is skipped, or null. Symbolic links may lead outside (ADMIN-9). */
 function skipReason({ name, found }: Entry): SkipReason | null {
-  if (systemNames.test(name) || name.startsWith('._') || name === '.DS_Store') return 'written by the system';
+  if (isSystemName(name)) return 'written by the system';
   if (name.startsWith('.')) return 'hidden';
   if (found.isSymbolicLink()) return 'symbolic link';
   return found.isFile() || found.isDirectory() ? null : 'not a file';

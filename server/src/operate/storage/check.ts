@@ -66,7 +66,7 @@ async function expectedOf({ db }: CheckDeps, part: string): Promise<Expected[]> 
     is_here: boolean;
     renditions: Record<string, { object: string; bytes: number }>;
   }>`select f.hash, f.size_bytes, f.origin_peer_id is not null as is_remote, f.renditions,
-      f.origin_peer_id is null or f.fetched_at is not null as is_here
+      (f.origin_peer_id is null or f.fetched_at is not null) and not f.in_place as is_here
     from files f where ${inPart('f.hash')}`.execute(db);
   const { rows: tracks } = await sql<{ hash: string; size_bytes: number }>`
     select s.file_hash as hash, min(s.size_bytes) as size_bytes from subtitles s

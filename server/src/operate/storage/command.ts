@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { placedFiles } from '../../content/root-files/placed.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { withPlacedFiles } from '../../platform/storage/in-place.ts';
 import { openDiskAndBucket } from '../../platform/storage/open.ts';
 import { isStorageOutage } from '../../platform/storage/room.ts';
 import { enterLibrary } from '../library-place.ts';
@@ -70,7 +72,7 @@ function seldom(print: Print): Print {
 }
 
 async function runCheck({ db, config, signal, print, progress }: Run, chosen: Arguments): Promise<number> {
-  const storage = await openLibraryStorage(config);
+  const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const report = await checkStorage(
     { db, storage },
     {
@@ -114,7 +116,7 @@ async function runGc(
   { db, config, print, progress }: Run,
   { dryRun, olderThan }: Arguments,
 ): Promise<number> {
-  const storage = await openLibraryStorage(config);
+  const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const total = { objects: 0, bytes: 0 };
   const count = ({ key, sizeBytes }: { key: string; sizeBytes: number }) => {
     total.objects += 1;

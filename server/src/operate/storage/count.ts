@@ -34,7 +34,7 @@ const storedSubtitles = sql`(select file_hash, min(size_bytes) as size_bytes fro
 
 /** Sizes of one picture's ladder may share an object, which is stored once. */
 const totals = sql<Totals>`
-  select count(*) as files, coalesce(sum(f.size_bytes), 0) as file_bytes,
+  select count(*) filter (where not f.in_place) as files, coalesce(sum(f.size_bytes) filter (where not f.in_place), 0) as file_bytes,
     coalesce(sum(r.n), 0) as renditions, coalesce(sum(r.bytes), 0) as rendition_bytes,
     (select count(*) from ${storedSubtitles}) as subtitles,
     (select coalesce(sum(s.size_bytes), 0) from ${storedSubtitles}) as subtitle_bytes,

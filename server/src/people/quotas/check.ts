@@ -21,7 +21,7 @@ export async function readUserQuota(db: Database, userRef: number): Promise<User
           select a.file_hash from assets a where a.owner_user_ref = u.ref and ${liveAsset}
           union select v.file_hash from assets a join asset_versions v on v.asset_id = a.id
           where a.owner_user_ref = u.ref and ${liveAsset}) o
-        join files f on f.hash = o.file_hash)
+        join files f on f.hash = o.file_hash where not f.in_place)
       + (select coalesce(sum(s.size_bytes), 0) from (
           select s.file_hash, min(s.size_bytes) as size_bytes from subtitles s join assets a on a.id = s.asset_id
           where a.owner_user_ref = u.ref and ${liveAsset} group by s.file_hash) s)
@@ -40,7 +40,7 @@ export async function readInstallQuota(
     install_bytes: number | null;
     used_bytes: number;
   }>`select ${setting('quota_person_bytes')} as person_bytes, ${setting('quota_install_bytes')} as install_bytes,
-      ((select coalesce(sum(f.size_bytes), 0) from files f)
+      ((select coalesce(sum(f.size_bytes), 0) from files f where not f.in_place)
       + (select coalesce(sum(s.size_bytes), 0) from (
           select file_hash, min(size_bytes) as size_bytes from subtitles group by file_hash) s)
       + (select ${waiting} from uploads up where up.used_at is null and up.expires_at > now()))::bigint as used_bytes`.execute(

@@ -224,6 +224,9 @@ interface AssetsTable {
   interim_hash: string | null;
   size_bytes: Generated<number>;
   taken_at: string | null;
+  root_id: string | null;
+  root_path: string | null;
+  missing_since: string | null;
 }
 
 interface AuditEventsTable {
@@ -766,6 +769,7 @@ interface FilesTable {
   origin_key: Buffer | null;
   origin_hash: string | null;
   has_copies: Generated<boolean>;
+  in_place: Generated<boolean>;
 }
 
 interface GuestCommentsTable {
@@ -1174,6 +1178,46 @@ interface RolesTable {
   description: Generated<string>;
   requires_second_factor: Generated<boolean>;
   seeded: Generated<boolean>;
+}
+
+interface RootChangesTable {
+  root_id: string;
+  folder: Buffer;
+  due_at: Generated<string>;
+}
+
+interface RootFilesTable {
+  id: GeneratedAlways<number>;
+  root_id: string;
+  path: Buffer;
+  is_sidecar: Generated<boolean>;
+  size_bytes: number;
+  modified_us: number;
+  device: string;
+  hash: string;
+  asset_id: string | null;
+  missing_since: string | null;
+}
+
+interface RootsTable {
+  id: Generated<string>;
+  path: string;
+  owner_user_ref: number | null;
+  team_id: string | null;
+  sensitivity: 'posts' | 'public' | 'org' | 'team' | 'restricted';
+  writable: Generated<boolean>;
+  sidecars: Generated<'off' | 'read' | 'write'>;
+  skip: Generated<string[]>;
+  fields: DefaultedJson;
+  identity: string | null;
+  scan_id: string | null;
+  scan_state: Generated<'never' | 'waiting' | 'running' | 'done' | 'unavailable' | 'failed'>;
+  scan_counts: DefaultedJson;
+  scan_reason: string | null;
+  scan_at: string | null;
+  lease: string | null;
+  lease_until: string | null;
+  created_at: Generated<string>;
 }
 
 interface SavedSearchesTable {
@@ -1641,6 +1685,9 @@ export interface Tables {
   reviews: ReviewsTable;
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
+  root_changes: RootChangesTable;
+  root_files: RootFilesTable;
+  roots: RootsTable;
   saved_searches: SavedSearchesTable;
   scim_groups: ScimGroupsTable;
   scim_members: ScimMembersTable;

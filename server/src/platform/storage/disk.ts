@@ -27,7 +27,7 @@ async function headOf(root: string, key: string): Promise<StoredObject | null> {
  * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file is too short
  * or cannot be read; a plain file stream would end without an error.
  */
-function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
+export function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
   let position = start;
   const end = start + length;
   const next = async (most: number): Promise<Buffer | null> => {

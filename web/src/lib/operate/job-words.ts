@@ -26,6 +26,8 @@ const works: Readonly<Record<JobName, string>> = {
   'run-batch': 'Change many files or posts at once',
   'publish-post': 'Publish a draft at its time',
   'trim-versions': 'Remove old versions of files',
+  'scan-root': 'Scan a folder left in place',
+  'rescan-roots': 'Look for changes in folders left in place',
   'reopen-reviews': 'Reopen reviews of a changed post',
   'remind-reviews': 'Remind of reviews',
   announce: 'Find the people to notify of an event',

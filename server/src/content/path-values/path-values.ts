@@ -1,9 +1,13 @@
 import { sql } from 'kysely';
-import { type SystemWrite, writeSystemValue } from '../../content/extraction/write-value.ts';
-import { ConfigError } from '../../core/config.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import type { FieldPattern } from './arguments.ts';
-import type { FoundFile } from './walk.ts';
+import { type SystemWrite, writeSystemValue } from '../extraction/write-value.ts';
+import type { PathPattern } from './path-patterns.ts';
+
+/** A field that the paths of files fill. */
+export interface FieldPattern {
+  code: string;
+  read: PathPattern;
+}
 
 /** A field that paths fill, with its id. */
 export interface PathField extends FieldPattern {
@@ -17,23 +21,29 @@ export interface PathValue {
   text: string;
 }
 
-/** Finds the fields of the patterns. Throws a ConfigError that names a code without an active field of assets. */
-export async function findPathFields(db: Database, patterns: readonly FieldPattern[]): Promise<PathField[]> {
+/** Finds the active fields of assets with the codes of the patterns, and the codes without one. */
+export async function findPathFields(
+  db: Database,
+  patterns: readonly FieldPattern[],
+): Promise<{ fields: PathField[]; unknown: string[] }> {
   const codes = patterns.map(({ code }) => code);
   const { rows } = await sql<{ id: string; code: string }>`
     select id, code from fields where code = any(${codes}::text[]) and subject_kind = 'asset' and status = 'active'`.execute(
     db,
   );
   const ids = new Map(rows.map(({ id, code }) => [code, id]));
-  return patterns.map((pattern) => {
+  const fields = patterns.flatMap((pattern) => {
     const id = ids.get(pattern.code);
-    if (id === undefined) throw new ConfigError(`--field: assets have no field ${pattern.code}`);
-    return { ...pattern, id };
+    return id === undefined ? [] : [{ ...pattern, id }];
   });
+  return { fields, unknown: codes.filter((code) => !ids.has(code)) };
 }
 
 /** Returns the values that the path of a file gives, in the order of the fields' ids, in which they are locked. */
-export function valuesOfPath(fields: readonly PathField[], { folder, name }: FoundFile): PathValue[] {
+export function valuesOfPath(
+  fields: readonly PathField[],
+  { folder, name }: { folder: string; name: string },
+): PathValue[] {
   const values = fields.flatMap(({ id, code, read }) => {
     const text = read(folder, name);
     return text === null ? [] : [{ id, code, text }];

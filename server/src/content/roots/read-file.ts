@@ -1,0 +1,88 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash, randomUUID } from 'node:crypto';
+import { copyFile, type FileHandle, lstat, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Sniffed, sniff } from '../../media/sniff.ts';
+import { openRegular } from '../../platform/files/below.ts';
+import { isMissing } from '../../platform/files/directory-tree.ts';
+
+/** What tells whether a file has changed. */
+export interface FileState {
+  sizeBytes: number;
+  /** Microseconds since 1970. */
+  modifiedUs: number;
+  device: string;
+}
+
+/** A file and what its bytes are. */
+export interface FileFacts extends FileState, Sniffed {
+  /** SHA-256 in hex. */
+  hash: string;
+}
+
+/** `changing`: the file was written to meanwhile, so it is read again later. */
+export type Reading = { kind: 'read'; facts: FileFacts } | { kind: 'changing' } | { kind: 'gone' };
+
+/** Files up to this size are read at once. */
+const WHOLE_BYTES = 1024 * 1024;
+
+/** Returns the state of a file; null if it is gone or no regular file. */
+export async function stateOf(path: Buffer): Promise<FileState | null> {
+  try {
+    const found = await lstat(path, { bigint: true });
+    if (!found.isFile()) return null;
+    return {
+      sizeBytes: Number(found.size),
+      modifiedUs: Number(found.mtimeNs / 1000n),
+      device: String(found.dev),
+    };
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+async function hashOfFile(file: FileHandle, sizeBytes: number): Promise<string> {
+  const digest = createHash('sha256');
+  if (sizeBytes <= WHOLE_BYTES) return digest.update(await file.readFile()).digest('hex');
+  for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: WHOLE_BYTES }))
+    digest.update(chunk);
+  return digest.digest('hex');
+}
+
+/** Returns the type of a file, from a copy if its name is not UTF-8. */
+async function sniffBytes(path: Buffer, incomingDir: string): Promise<Sniffed> {
+  if (isUtf8(path)) return sniff(path.toString());
+  const copy = join(incomingDir, randomUUID());
+  try {
+    await copyFile(path, copy);
+    return await sniff(copy);
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+export function isSameState(a: FileState, b: FileState | null): boolean {
+  return b !== null && a.sizeBytes === b.sizeBytes && a.modifiedUs === b.modifiedUs;
+}
+
+/** Reads a file whose state is known (ROOT-6). Rejects if it cannot be read. */
+export async function readFound(path: Buffer, state: FileState, incomingDir: string): Promise<Reading> {
+  const file = await openRegular(path);
+  if (file === null) return { kind: 'gone' };
+  let hash: string;
+  try {
+    hash = await hashOfFile(file, state.sizeBytes);
+  } finally {
+    await file.close();
+  }
+  const type = await sniffBytes(path, incomingDir).catch((error: unknown) => {
+    if (isMissing(error)) return null;
+    throw error;
+  });
+  const after = await stateOf(path);
+  if (type === null || after === null) return { kind: 'gone' };
+  return isSameState(state, after)
+    ? { kind: 'read', facts: { ...state, ...type, hash } }
+    : { kind: 'changing' };
+}

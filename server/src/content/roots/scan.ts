@@ -1,0 +1,380 @@
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path/posix';
+import { isMetadataName } from '@vitrine/contract/sidecars';
+import { sql } from 'kysely';
+import pLimit from 'p-limit';
+import { callerOf } from '../../access/caller-of.ts';
+import type { Deps } from '../../core/deps.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { pathBelow } from '../../platform/files/below.ts';
+import { isMissing } from '../../platform/files/directory-tree.ts';
+import { compilePattern } from '../path-values/path-patterns.ts';
+import { findPathFields, type PathField, valuesOfPath, writePathValues } from '../path-values/path-values.ts';
+import { markMissing, markPresent } from '../root-files/missing.ts';
+import { identityOf } from '../root-files/placed.ts';
+import { type RootRow, readRoot } from '../root-files/root.ts';
+import { isGone } from './gone.ts';
+import { findKnown, type KnownFile, keyOfPath, presentFiles, presentIn } from './known.ts';
+import { type Lease, LeaseLost, takeLease } from './lease.ts';
+import { type FileState, isSameState, readFound, stateOf } from './read-file.ts';
+import { type FoundSidecar, useSidecar } from './sidecars.ts';
+import { skipsOf } from './skip.ts';
+import { type FoundFile, idsOfPaths, type Scanning, storeFound, touchRows } from './store.ts';
+import { MOST_PATH_BYTES, textOf, walkRoot } from './walk.ts';
+
+/** Files whose state is read at the same time, and files that are read. */
+const STATES_AT_ONCE = 32;
+const READ_AT_ONCE = 6;
+/** Failures that a report names. */
+const MOST_NAMED = 20;
+/** A file that was being written is read again after this time. */
+const AGAIN_AFTER = sql`now() + interval '10 seconds'`;
+
+export interface ScanCounts {
+  files: number;
+  added: number;
+  changed: number;
+  moved: number;
+  missing: number;
+  returned: number;
+  failed: number;
+  failures: { path: string; reason: string }[];
+}
+
+/** `busy`: another process scans the root. `unavailable`: it is not mounted, and nothing was changed (ROOT-8). */
+export type ScanOutcome =
+  | { state: 'done'; counts: ScanCounts }
+  | { state: 'unavailable' | 'failed'; reason: string; counts: ScanCounts }
+  | { state: 'busy' };
+
+interface Scan extends Scanning {
+  deps: Deps;
+  lease: Lease;
+  counts: ScanCounts;
+  fields: PathField[];
+  sidecars: FoundSidecar[];
+  /** Names that devices have now, by the names that they had. */
+  devices: Map<string, Set<string>>;
+  onProgress(counts: ScanCounts): Promise<void>;
+}
+
+function emptyCounts(): ScanCounts {
+  return { files: 0, added: 0, changed: 0, moved: 0, missing: 0, returned: 0, failed: 0, failures: [] };
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  return error instanceof Error ? error.message : String(error);
+}
+
+function fail({ counts }: Scan, path: Buffer, reason: string): void {
+  counts.failed += 1;
+  if (counts.failures.length < MOST_NAMED) counts.failures.push({ path: textOf(path), reason });
+}
+
+/** A file with its state, before it is read. */
+interface Seen {
+  path: Buffer;
+  state: FileState;
+  known: KnownFile | null;
+}
+
+/** Returns the files of a part of the walk with their states; those that are gone by now are left out. */
+async function lookAt(scan: Scan, paths: readonly Buffer[]): Promise<Seen[]> {
+  const { root, deps } = scan;
+  const fitting = paths.filter((path) => path.length <= MOST_PATH_BYTES);
+  for (const path of paths) if (path.length > MOST_PATH_BYTES) fail(scan, path, 'its path is too long');
+  const known = await findKnown(deps.db, root.id, fitting);
+  const limit = pLimit(STATES_AT_ONCE);
+  const states = await limit.map(fitting, async (path) => {
+    try {
+      return await stateOf(pathBelow(root.path, path));
+    } catch (error) {
+      fail(scan, path, reasonOf(error));
+      return null;
+    }
+  });
+  return fitting.flatMap((path, at) => {
+    const state = states[at] ?? null;
+    return state === null ? [] : [{ path, state, known: known.get(keyOfPath(path)) ?? null }];
+  });
+}
+
+/** Notes that a known file was found, and where. */
+function noteSeen({ seen, devices }: Scan, { known, state }: Seen): void {
+  if (known === null) return;
+  seen.add(known.id);
+  const names = devices.get(known.device) ?? new Set();
+  devices.set(known.device, names.add(state.device));
+}
+
+/** Returns whether a known file has the size and time with which it was read. */
+function isUnchanged({ known, state }: Seen): boolean {
+  return (
+    known !== null &&
+    isSameState(state, { sizeBytes: known.size_bytes, modifiedUs: known.modified_us, device: known.device })
+  );
+}
+
+/** Has the folder of a file scanned again, because the file was being written. */
+async function readLater({ deps, root }: Scan, path: Buffer): Promise<void> {
+  const folder = path.subarray(0, Math.max(path.lastIndexOf(0x2f), 0));
+  await sql`insert into root_changes (root_id, folder, due_at) values (${root.id}, ${folder}, ${AGAIN_AFTER})
+    on conflict (root_id, folder) do update set due_at = excluded.due_at`.execute(deps.db);
+}
+
+/** Reads new and changed files (ROOT-6). */
+async function readAll(scan: Scan, files: readonly Seen[]): Promise<FoundFile[]> {
+  const limit = pLimit(READ_AT_ONCE);
+  const readings = await limit.map(files, async ({ path, state, known }) => {
+    try {
+      const reading = await readFound(pathBelow(scan.root.path, path), state, scan.deps.storage.incomingDir);
+      if (reading.kind === 'changing') await readLater(scan, path);
+      return reading.kind === 'read' ? [{ path, facts: reading.facts, known }] : [];
+    } catch (error) {
+      fail(scan, path, reasonOf(error));
+      return [];
+    }
+  });
+  return readings.flat();
+}
+
+/** Stores files in one transaction; if that fails, in halves, so that one file does not keep others out. */
+async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise<void> {
+  if (files.length === 0) return;
+  const { deps, lease, root } = scan;
+  try {
+    const { stored, ids } = await deps.db.transaction().execute(async (tx) => {
+      await lease.hold(tx);
+      const made = await storeFound(deps, tx, scan, files);
+      const paths = files.map(({ path }) => path);
+      return { stored: made, ids: await idsOfPaths(tx, root.id, paths) };
+    });
+    for (const id of ids) scan.seen.add(id);
+    scan.counts.added += stored.added.length;
+    scan.counts.changed += stored.changed;
+    scan.counts.moved += stored.moved;
+    await fillFromPaths(scan, stored.added);
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    const [first] = files;
+    if (files.length === 1 && first !== undefined) return fail(scan, first.path, reasonOf(error));
+    const middle = Math.ceil(files.length / 2);
+    await storeAll(scan, files.slice(0, middle));
+    await storeAll(scan, files.slice(middle));
+  }
+}
+
+/** Gives new assets the values of their paths. */
+async function fillFromPaths(
+  { deps, fields }: Scan,
+  added: readonly { id: string; path: string }[],
+): Promise<void> {
+  if (fields.length === 0) return;
+  for (const { id, path } of added) {
+    const name = basename(path);
+    const folder = path.slice(0, Math.max(path.length - name.length - 1, 0));
+    await writePathValues(deps.db, id, valuesOfPath(fields, { folder, name }));
+  }
+}
+
+/** Records files that are back, and devices that have another name now. */
+async function refreshKnown(scan: Scan, files: readonly Seen[]): Promise<void> {
+  const back = files.flatMap(({ known }) => (known?.is_missing === true ? [known.id] : []));
+  const renamed = files.flatMap(({ known, state }) =>
+    known !== null && known.device !== state.device ? [{ id: known.id, state }] : [],
+  );
+  if (back.length + renamed.length === 0) return;
+  await scan.deps.db.transaction().execute(async (tx) => {
+    await scan.lease.hold(tx);
+    scan.counts.returned += await markPresent(tx, back);
+    await touchRows(tx, renamed);
+  });
+}
+
+/** Compares a part of the walk with what is known. Returns the work that stores what is new, which may wait. */
+async function examine(scan: Scan, paths: readonly Buffer[]): Promise<() => Promise<void>> {
+  const files = await lookAt(scan, paths);
+  for (const file of files) noteSeen(scan, file);
+  const isSidecar = ({ path }: Seen) => isMetadataName(basename(path.toString()));
+  const unchanged = files.filter(isUnchanged);
+  const others = files.filter((file) => !isUnchanged(file));
+  if (scan.root.sidecars !== 'off') scan.sidecars.push(...others.filter(isSidecar));
+  const originals = others.filter((file) => !isSidecar(file));
+  scan.counts.files += files.filter((file) => !isSidecar(file)).length;
+  const found = await readAll(scan, originals);
+  return async () => {
+    await refreshKnown(scan, unchanged);
+    await storeAll(scan, found);
+    // Files with the bytes that they had before they were missing.
+    await refreshKnown(
+      scan,
+      originals.filter(({ known }) => known?.is_missing === true),
+    );
+    await scan.onProgress(scan.counts);
+  };
+}
+
+/** Walks a folder. While one part is stored, the next one is read. */
+async function walkFolder(scan: Scan, from: Buffer, deep: boolean): Promise<void> {
+  const { root } = scan;
+  let storing: Promise<void> = Promise.resolve();
+  try {
+    for await (const walked of walkRoot(root.path, { skips: skipsOf(root.skip), from, deep })) {
+      if (walked.kind === 'unreadable') {
+        // A folder that is gone is no failure: its files are missing.
+        if (!isMissing(walked.error)) fail(scan, walked.folder, reasonOf(walked.error));
+        continue;
+      }
+      const store = await examine(scan, walked.paths);
+      await storing;
+      storing = store();
+      storing.catch(() => {});
+    }
+  } finally {
+    await storing;
+  }
+}
+
+/** Marks the files among these that were not found and are gone (ROOT-7). */
+async function markGone(scan: Scan, files: readonly KnownFile[]): Promise<void> {
+  const { root, deps, seen, devices, lease } = scan;
+  const unseen = files.filter(({ id }) => !seen.has(id));
+  const limit = pLimit(STATES_AT_ONCE);
+  const gone = await limit.map(unseen, async (file) =>
+    (await isGone(root.path, file, devices)) ? [file] : [],
+  );
+  const ids = gone.flat();
+  if (ids.length === 0) return;
+  await deps.db.transaction().execute(async (tx) => {
+    await lease.hold(tx);
+    await markMissing(
+      tx,
+      ids.map(({ id }) => id),
+    );
+  });
+  scan.counts.missing += ids.filter(({ is_sidecar }) => !is_sidecar).length;
+}
+
+async function useSidecars(scan: Scan): Promise<void> {
+  for (const sidecar of scan.sidecars) {
+    try {
+      await useSidecar(scan.deps, scan.root, sidecar);
+    } catch (error) {
+      fail(scan, sidecar.path, reasonOf(error));
+    }
+  }
+}
+
+/** Returns the identity of the folder at a path; null if none can be reached. */
+async function identityAt(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true ? identityOf(found) : null;
+}
+
+/** Returns how many files of a root are known and not missing, up to 2. */
+async function countPresent(db: Database, rootId: string): Promise<number> {
+  const { rows } = await sql<{ count: number }>`select count(*) as count from (
+    select from root_files where root_id = ${rootId} and missing_since is null limit 2) f`.execute(db);
+  return rows[0]?.count ?? 0;
+}
+
+const NOT_MOUNTED = 'the folder cannot be reached; it may not be mounted';
+const EMPTY = 'the folder is empty; it counts as not mounted';
+
+/** Scans the whole root. Returns why it counts as not mounted, or null. */
+async function scanWhole(scan: Scan): Promise<string | null> {
+  const { root, deps } = scan;
+  const identity = await identityAt(root.path);
+  if (identity === null) return NOT_MOUNTED;
+  await walkFolder(scan, Buffer.alloc(0), true);
+  if (scan.counts.files === 0) {
+    const present = await countPresent(deps.db, root.id);
+    if (present > 1 || (present === 1 && identity !== root.identity)) return EMPTY;
+  }
+  await sql`update roots set identity = ${identity} where id = ${root.id}`.execute(deps.db);
+  await useSidecars(scan);
+  for await (const files of presentFiles(deps.db, root.id)) await markGone(scan, files);
+  return null;
+}
+
+/** Takes the next folder in which something changed; null if none is due. */
+async function nextChange(db: Database, rootId: string): Promise<Buffer | null> {
+  const { rows } = await sql<{ folder: Buffer }>`
+    delete from root_changes where root_id = ${rootId} and folder = (
+      select folder from root_changes where root_id = ${rootId} and due_at <= now() order by due_at limit 1)
+    returning folder`.execute(db);
+  return rows[0]?.folder ?? null;
+}
+
+/** Scans the folders in which something changed. Returns why the root counts as not mounted, or null. */
+async function scanChanges(scan: Scan): Promise<string | null> {
+  const { root, deps } = scan;
+  for (;;) {
+    const folder = await nextChange(deps.db, root.id);
+    if (folder === null) return null;
+    const identity = await identityAt(root.path);
+    if (identity === null) return NOT_MOUNTED;
+    // Another folder is at its path: only a look at all of it tells what is gone.
+    if (identity !== root.identity) return scanWhole(scan);
+    await walkFolder(scan, folder, false);
+    await useSidecars(scan);
+    scan.sidecars = [];
+    await markGone(scan, await presentIn(deps.db, root.id, folder, await isFolderGone(root, folder)));
+  }
+}
+
+async function isFolderGone({ path }: RootRow, folder: Buffer): Promise<boolean> {
+  if (folder.length === 0) return false;
+  return stat(pathBelow(path, folder)).then(
+    () => false,
+    (error: unknown) => isMissing(error),
+  );
+}
+
+async function fieldsOf(db: Database, { fields }: RootRow): Promise<PathField[]> {
+  const patterns = fields.flatMap(({ field_code, pattern }) => {
+    const read = compilePattern(pattern);
+    return 'fault' in read ? [] : [{ code: field_code, read }];
+  });
+  return (await findPathFields(db, patterns)).fields;
+}
+
+/** Scans a root, all of it or where something changed. Never writes below it. Repeatable and safe to kill (ROOT-9). */
+export async function runScan(
+  deps: Deps,
+  rootId: string,
+  whole: boolean,
+  onProgress: (counts: ScanCounts) => Promise<void> = async () => {},
+): Promise<ScanOutcome> {
+  const counts = emptyCounts();
+  const root = await readRoot(deps.db, rootId);
+  if (root === null) return { state: 'failed', reason: 'the root was removed', counts };
+  const owner = root.owner_user_ref === null ? null : await callerOf(deps.db, root.owner_user_ref);
+  if (owner === null) return { state: 'failed', reason: 'its owner is not active', counts };
+  const lease = await takeLease(deps.db, rootId);
+  if (lease === null) return { state: 'busy' };
+  try {
+    const fields = await fieldsOf(deps.db, root);
+    const scan: Scan = {
+      deps,
+      root,
+      owner,
+      lease,
+      counts,
+      fields,
+      seen: new Set(),
+      sidecars: [],
+      devices: new Map(),
+      onProgress,
+    };
+    const reason = await (whole ? scanWhole(scan) : scanChanges(scan));
+    return reason === null ? { state: 'done', counts } : { state: 'unavailable', reason, counts };
+  } catch (error) {
+    if (error instanceof LeaseLost) return { state: 'busy' };
+    throw error;
+  } finally {
+    await lease.end();
+  }
+}
