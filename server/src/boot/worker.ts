@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { resumeRerender } from '../content/assets/previews/rerender.ts';
+import { watchRoots } from '../content/roots/watch.ts';
 import { resumeRewriting } from '../content/search-index/jobs/rewrite.ts';
 import type { Deps } from '../core/deps.ts';
 import { decodingJobs, forbiddenTurns } from '../media/decoding/turns.ts';
@@ -28,7 +29,7 @@ export function prepareWorker(
     if (kinds?.length === 0) return { stop: async () => {} };
     // Loaded after the service listens, which does not need it.
     const { startWorker } = await import('../platform/jobs/worker.ts');
-    return startWorker({
+    const worker = await startWorker({
       pool: database.pool,
       onSilence: database.onSilence,
       ...assigned,
@@ -38,6 +39,13 @@ export function prepareWorker(
       ...telemetry,
       log: deps.log,
     });
+    if (kinds?.includes('scan-root') === false) return worker;
+    const watch = watchRoots(deps);
+    return {
+      async stop() {
+        await Promise.all([watch.close(), worker.stop()]);
+      },
+    };
   };
 }
 

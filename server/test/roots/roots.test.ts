@@ -18,6 +18,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { takeLease } from '../../src/content/roots/lease.ts';
 import { runScan } from '../../src/content/roots/scan.ts';
+import { watchRoots } from '../../src/content/roots/watch.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { requestAs } from '../support/client.ts';
 import { type Account, objectPath, openLibrary, upload } from '../support/library.ts';
@@ -424,12 +425,68 @@ test('XMP sidecars describe the files beside them, and are read again when they 
       xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about=""
       xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title><rdf:Alt><rdf:li xml:lang="x-default">${title}</rdf:li>
       </rdf:Alt></dc:title></rdf:Description></rdf:RDF></x:xmpmeta>`);
+  const { id: field } = await admin.ok('createField', {
+    body: { code: 'heading', label: 'Heading', type: 'text' },
+  });
+  await admin.ok('setFieldExtraction', { params: { id: field }, body: { source: 'title' } });
   const { id, folder } = await openRoot({ 'a.png': await picture(), 'a.png.xmp': xmp('Harbour') });
   expect((await assetsOf(id)).size).toBe(1);
-  expect(await assetAt(id, 'a.png')).toMatchObject({ title: 'Harbour' });
+  const asset = await assetAt(id, 'a.png');
+  const heading = async () => {
+    const { items } = await mara.ok('listAssetFieldValues', { params: { id: asset.id } });
+    return items.find((value) => value.field_id === field)?.value_text;
+  };
+  expect(await heading()).toBe('Harbour');
   await put(folder, 'a.png.xmp', xmp('Harbour at dawn'));
   await scan(id);
-  expect(await assetAt(id, 'a.png')).toMatchObject({ title: 'Harbour at dawn' });
+  expect(await heading()).toBe('Harbour at dawn');
+});
+
+// ROOT-10
+test('changes below a root are noticed, and only their folders are scanned', async () => {
+  const { id, folder } = await openRoot({ 'a.png': await picture(), 'sub/b.png': await picture() });
+  const watch = watchRoots(deps);
+  try {
+    // The watch begins some time after it was asked for.
+    await expect
+      .poll(
+        async () => {
+          const fresh = await put(place, 'fresh.png', await picture());
+          await utimes(fresh, 1_700_000_000, 1_700_000_000);
+          await rename(fresh, join(folder, 'sub/fresh.png'));
+          const { rows } = await sql`select from root_changes where root_id = ${id}`.execute(deps.db);
+          return rows.length;
+        },
+        { timeout: 20_000, interval: 200 },
+      )
+      .toBeGreaterThan(0);
+  } finally {
+    await watch.close();
+  }
+  await library.runJobs();
+  expect([...(await assetsOf(id)).keys()].sort()).toEqual(['a.png', 'sub/b.png', 'sub/fresh.png']);
+});
+
+// ROOT-10
+test('a folder that is gone marks the files that were in it', async () => {
+  const { id, folder } = await openRoot({ 'a.png': await picture(), 'sub/deep/b.png': await picture() });
+  await rm(join(folder, 'sub'), { recursive: true });
+  await sql`insert into root_changes (root_id, folder) values (${id}, 'sub')`.execute(deps.db);
+  expect(await runScan(deps, id, false)).toMatchObject({ state: 'done', counts: { missing: 1 } });
+  expect(await rootOf(id)).toMatchObject({ assets: 2, missing: 1 });
+});
+
+// ROOT-6
+test('a file that is being written is read later', async () => {
+  const { id, folder } = await openRoot({ 'a.png': await picture() });
+  await put(folder, 'b.png', await picture());
+  await sql`insert into root_changes (root_id, folder) values (${id}, '')`.execute(deps.db);
+  await runScan(deps, id, false);
+  expect((await assetsOf(id)).size).toBe(1);
+  await utimes(join(folder, 'b.png'), 1_700_000_000, 1_700_000_000);
+  await sql`update root_changes set due_at = now() where root_id = ${id}`.execute(deps.db);
+  await runScan(deps, id, false);
+  expect((await assetsOf(id)).size).toBe(2);
 });
 
 // ROOT-2

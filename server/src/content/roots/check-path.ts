@@ -7,7 +7,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { readRoots } from '../root-files/root.ts';
 
 /** Folders whose files are no files. */
-const systemFolders = ['/proc', '/sys', '/dev'];
+const systemFolders = ['/proc', '/sys'];
 
 function holds(folder: string, other: string): boolean {
   return other === folder || other.startsWith(folder.endsWith('/') ? folder : `${folder}/`);

@@ -25,10 +25,12 @@ import { MOST_PATH_BYTES, textOf, walkRoot } from './walk.ts';
 /** Files whose state is read at the same time, and files that are read. */
 const STATES_AT_ONCE = 32;
 const READ_AT_ONCE = 6;
+/** A file that changed less than this ago may still be written to. */
+const SETTLED_MS = 2000;
 /** Failures that a report names. */
 const MOST_NAMED = 20;
 /** A file that was being written is read again after this time. */
-const AGAIN_AFTER = sql`now() + interval '10 seconds'`;
+const AGAIN_AFTER = sql`now() + interval '5 seconds'`;
 
 export interface ScanCounts {
   files: number;
@@ -55,6 +57,8 @@ interface Scan extends Scanning {
   sidecars: FoundSidecar[];
   /** Names that devices have now, by the names that they had. */
   devices: Map<string, Set<string>>;
+  /** Whether all of it is scanned, and not only what has just changed. */
+  whole: boolean;
   onProgress(counts: ScanCounts): Promise<void>;
 }
 
@@ -124,11 +128,20 @@ async function readLater({ deps, root }: Scan, path: Buffer): Promise<void> {
     on conflict (root_id, folder) do update set due_at = excluded.due_at`.execute(deps.db);
 }
 
+/** Returns whether a file that has just changed may still be written to, by a program that pauses. */
+function isFresh({ whole }: Scan, { modifiedUs }: FileState): boolean {
+  return !whole && Math.abs(Date.now() - modifiedUs / 1000) < SETTLED_MS;
+}
+
 /** Reads new and changed files (ROOT-6). */
 async function readAll(scan: Scan, files: readonly Seen[]): Promise<FoundFile[]> {
   const limit = pLimit(READ_AT_ONCE);
   const readings = await limit.map(files, async ({ path, state, known }) => {
     try {
+      if (isFresh(scan, state)) {
+        await readLater(scan, path);
+        return [];
+      }
       const reading = await readFound(pathBelow(scan.root.path, path), state, scan.deps.storage.incomingDir);
       if (reading.kind === 'changing') await readLater(scan, path);
       return reading.kind === 'read' ? [{ path, facts: reading.facts, known }] : [];
@@ -367,6 +380,7 @@ export async function runScan(
       seen: new Set(),
       sidecars: [],
       devices: new Map(),
+      whole,
       onProgress,
     };
     const reason = await (whole ? scanWhole(scan) : scanChanges(scan));
