@@ -39,6 +39,7 @@ const described: Readonly<Record<string, string>> = {
   Trash: 'Deleted content and its restoration.',
   Requests: 'Asking for access or a capability, and deciding such requests.',
   Reviews: 'Asking people to decide on a post, and their decisions.',
+  Roots: 'Folders whose files are assets and stay where they are.',
   Teams: 'Groups of accounts that can own assets and posts.',
   Appearance: 'Fonts and logo.',
   Search: 'Finding posts, assets, collections, people and tags.',
