@@ -27,6 +27,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/previews', label: 'Previews', capability: 'system.config.read' },
   { href: '/admin/downloads', label: 'Downloads', capability: 'system.config.read' },
   { href: '/admin/storage', label: 'Storage', capability: 'system.config.read' },
+  { href: '/admin/roots', label: 'Folders in place', capability: 'system.admin' },
   { href: '/admin/reviews', label: 'Reviews', capability: 'system.config.read' },
   { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
   { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },

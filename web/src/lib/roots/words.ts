@@ -1,0 +1,46 @@
+import type { Root, RootScan } from '@vitrine/contract/roots';
+
+const states: Readonly<Record<RootScan['state'], string>> = {
+  never: 'Not scanned',
+  waiting: 'Waiting',
+  running: 'Scanning…',
+  done: 'Scanned',
+  unavailable: 'Not available',
+  failed: 'Failed',
+};
+
+/** Returns the state of the scan that runs or ran last. */
+export function stateOf({ scan }: Root): string {
+  return states[scan.state];
+}
+
+export function isScanning({ scan }: Root): boolean {
+  return scan.state === 'waiting' || scan.state === 'running';
+}
+
+/** Returns whether the last scan changed nothing because something was wrong. */
+export function isTroubled({ scan }: Root): boolean {
+  return scan.state === 'unavailable' || scan.state === 'failed';
+}
+
+/** Returns what the scan has found, such as `12 files, 3 added`. */
+export function foundBy({ scan }: Root): string {
+  const parts = (['added', 'changed', 'moved', 'missing', 'returned', 'failed'] as const).flatMap((name) =>
+    scan[name] === 0 ? [] : [`${scan[name]} ${name}`],
+  );
+  return [`${scan.files} ${scan.files === 1 ? 'file' : 'files'}`, ...parts].join(', ');
+}
+
+/** Returns the lines of a text without empty ones. */
+export function linesOf(text: string): string[] {
+  return text.split('\n').flatMap((line) => line.trim() || []);
+}
+
+/** Returns the fields of lines such as `client={value}/`; a line without `=` is a field without a pattern. */
+export function fieldsOf(text: string): Root['fields'] {
+  return linesOf(text).map((line) => {
+    const at = line.indexOf('=');
+    const [code, pattern] = at === -1 ? [line, '{value}/'] : [line.slice(0, at), line.slice(at + 1)];
+    return { field_code: code.trim(), pattern: pattern.trim() };
+  });
+}
