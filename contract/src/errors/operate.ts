@@ -25,6 +25,13 @@ export const operateErrors = {
   'logo-undecodable': { status: 400, text: 'the bytes cannot be read as a picture' },
   'logo-unreadable': { status: 409, text: 'the logo cannot be read' },
   'root-field-not-found': { status: 400, text: 'assets have no field {field}', property: 'fields' },
+  'root-needs-file': {
+    status: 400,
+    text: 'a file in a root needs root_id and its bytes',
+    property: 'root_id',
+  },
+  'root-not-found': { status: 404, text: 'root not found', property: 'root_id' },
+  'root-not-writable': { status: 409, text: 'the root cannot be written to', property: 'root_id' },
   'root-overlaps-library': {
     status: 400,
     text: 'the folder is inside or above the data directory of the library',
@@ -35,6 +42,11 @@ export const operateErrors = {
     text: 'the folder is inside, above or equal to the root {path}',
     property: 'path',
   },
+  'root-path-invalid': {
+    status: 400,
+    text: 'root_path is not a path below the root that a scan finds',
+    property: 'root_path',
+  },
   'root-path-not-absolute': { status: 400, text: 'path is not absolute', property: 'path' },
   'root-path-not-folder': {
     status: 400,
@@ -42,6 +54,7 @@ export const operateErrors = {
     property: 'path',
   },
   'root-path-of-system': { status: 400, text: 'path is a folder of the system', property: 'path' },
+  'root-path-taken': { status: 409, text: 'there is a file with this path', property: 'root_path' },
   'root-pattern-invalid': { status: 400, text: 'the pattern {pattern}: {reason}', property: 'fields' },
   'set-up-code-missing': {
     status: 403,

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import {
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rename,
   rm,
@@ -21,7 +22,7 @@ import { runScan } from '../../src/content/roots/scan.ts';
 import { watchRoots } from '../../src/content/roots/watch.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { requestAs } from '../support/client.ts';
-import { type Account, objectPath, openLibrary, upload } from '../support/library.ts';
+import { type Account, formOf, objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainText, png, sha256 } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -487,6 +488,59 @@ test('a file that is being written is read later', async () => {
   await sql`update root_changes set due_at = now() where root_id = ${id}`.execute(deps.db);
   await runScan(deps, id, false);
   expect((await assetsOf(id)).size).toBe(2);
+});
+
+// ROOT-14
+describe('an upload into a root', () => {
+  const send = (root: string, path: string, bytes: Uint8Array<ArrayBuffer>, as: Account = mara) => {
+    const body = formOf(bytes, { root_id: root, root_path: path }, 'picture.png');
+    return as.send('/assets', { method: 'POST', body });
+  };
+
+  test('writes the file below it, and the scan finds nothing new', async () => {
+    const { id, folder } = await openRoot({ 'a.png': await picture() }, { writable: true });
+    const bytes = await picture();
+    const answer = await send(id, 'May/1.png', bytes);
+    expect(answer.status, answer.text).toBe(201);
+    const asset: ShownAsset = JSON.parse(answer.text);
+    expect(asset).toMatchObject({ title: '1', root: { id, path: 'May/1.png' }, owner_user_ref: mara.ref });
+    expect(await readFile(join(folder, 'May/1.png'))).toEqual(Buffer.from(bytes));
+    expect(existsSync(objectPath(library, originalKey(sha256(bytes))))).toBe(false);
+    expect((await scan(id)).scan).toMatchObject({ files: 2, added: 0, changed: 0, moved: 0 });
+    expect(await assetAt(id, 'May/1.png')).toMatchObject({ preview_available: true });
+    expect(await download(asset.id)).toMatchObject({ status: 200, bytes });
+  });
+
+  test('never overwrites a file, leaves the root, or writes what scans leave out', async () => {
+    const bytes = await picture();
+    const { id, folder } = await openRoot({ 'a.png': bytes }, { writable: true });
+    const outside = await newFolder();
+    await symlink(outside, join(folder, 'out'));
+    const refusal = async (path: string) => codeOf(await send(id, path, await picture()));
+    expect(await refusal('a.png')).toBe('root-path-taken');
+    expect(await refusal('a.png/b.png')).toBe('root-path-taken');
+    expect(await readFile(join(folder, 'a.png'))).toEqual(Buffer.from(bytes));
+    for (const path of [
+      '../b.png',
+      '/etc/b.png',
+      'x/../../b.png',
+      '.b.png',
+      'x//b.png',
+      'out/b.png',
+      'b.xmp',
+    ])
+      expect([path, await refusal(path)]).toEqual([path, 'root-path-invalid']);
+    expect(await readdir(outside)).toEqual([]);
+    expect((await readdir(folder)).filter((name) => name.startsWith('.vitrine'))).toEqual([]);
+  });
+
+  test('needs a writable root of the caller, or an administrator', async () => {
+    const { id } = await openRoot({}, { writable: true });
+    expect(codeOf(await send(id, 'b.png', await picture(), reader))).toBe('root-not-found');
+    expect((await send(id, 'b.png', await picture(), admin)).status).toBe(201);
+    await admin.ok('updateRoot', { params: { id }, body: { writable: false } });
+    expect(codeOf(await send(id, 'c.png', await picture()))).toBe('root-not-writable');
+  });
 });
 
 // ROOT-2

@@ -1,18 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash, randomUUID } from 'node:crypto';
-import { copyFile, type FileHandle, lstat, rm } from 'node:fs/promises';
+import { copyFile, type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Sniffed, sniff } from '../../media/sniff.ts';
 import { openRegular } from '../../platform/files/below.ts';
 import { isMissing } from '../../platform/files/directory-tree.ts';
-
-/** What tells whether a file has changed. */
-export interface FileState {
-  sizeBytes: number;
-  /** Microseconds since 1970. */
-  modifiedUs: number;
-  device: string;
-}
+import { type FileState, isSameState, stateOf } from '../root-files/state.ts';
 
 /** A file and what its bytes are. */
 export interface FileFacts extends FileState, Sniffed {
@@ -25,22 +18,6 @@ export type Reading = { kind: 'read'; facts: FileFacts } | { kind: 'changing' } 
 
 /** Files up to this size are read at once. */
 const WHOLE_BYTES = 1024 * 1024;
-
-/** Returns the state of a file; null if it is gone or no regular file. */
-export async function stateOf(path: Buffer): Promise<FileState | null> {
-  try {
-    const found = await lstat(path, { bigint: true });
-    if (!found.isFile()) return null;
-    return {
-      sizeBytes: Number(found.size),
-      modifiedUs: Number(found.mtimeNs / 1000n),
-      device: String(found.dev),
-    };
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
-}
 
 async function hashOfFile(file: FileHandle, sizeBytes: number): Promise<string> {
   const digest = createHash('sha256');
@@ -60,10 +37,6 @@ async function sniffBytes(path: Buffer, incomingDir: string): Promise<Sniffed> {
   } finally {
     await rm(copy, { force: true });
   }
-}
-
-export function isSameState(a: FileState, b: FileState | null): boolean {
-  return b !== null && a.sizeBytes === b.sizeBytes && a.modifiedUs === b.modifiedUs;
 }
 
 /** Reads a file whose state is known (ROOT-6). Rejects if it cannot be read. */

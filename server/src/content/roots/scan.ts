@@ -13,10 +13,11 @@ import { findPathFields, type PathField, valuesOfPath, writePathValues } from '.
 import { markMissing, markPresent } from '../root-files/missing.ts';
 import { identityOf } from '../root-files/placed.ts';
 import { type RootRow, readRoot } from '../root-files/root.ts';
+import { type FileState, isSameState, stateOf } from '../root-files/state.ts';
 import { isGone } from './gone.ts';
 import { findKnown, type KnownFile, keyOfPath, presentFiles, presentIn } from './known.ts';
 import { type Lease, LeaseLost, takeLease } from './lease.ts';
-import { type FileState, isSameState, readFound, stateOf } from './read-file.ts';
+import { readFound } from './read-file.ts';
 import { type FoundSidecar, useSidecar } from './sidecars.ts';
 import { skipsOf } from './skip.ts';
 import { type FoundFile, idsOfPaths, type Scanning, storeFound, touchRows } from './store.ts';

@@ -5,9 +5,9 @@ import type { Deps } from '../../core/deps.ts';
 import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts';
 import { discard, receive } from '../assets/receive.ts';
 import type { RootRow } from '../root-files/root.ts';
+import type { FileState } from '../root-files/state.ts';
 import { type ReadSidecar, readSidecar } from '../sidecars/read.ts';
 import { attachMetadata } from '../sidecars/store.ts';
-import type { FileState } from './read-file.ts';
 import { textOf } from './walk.ts';
 
 /** An XMP sidecar that is new or has changed. */

@@ -7,7 +7,7 @@ import { type FormPart, handleForm } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
 import { kindOf } from '../../media/sniff.ts';
 import { checkQuota } from '../../people/quotas/check.ts';
-import type { Tx } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { checkJson } from '../../platform/http/validate.ts';
@@ -17,6 +17,7 @@ import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
+import { findPlacing, type Placing, placeFile, recordBytes, recordPlaced } from '../root-files/place.ts';
 import { findDescribed } from '../sidecars/match.ts';
 import { readSidecar } from '../sidecars/read.ts';
 import { attachMetadata } from '../sidecars/store.ts';
@@ -127,6 +128,54 @@ async function describeAsset(
   });
 }
 
+/** Returns where the file goes if it is for a root; null for the library. */
+async function placingOf(
+  db: Database,
+  caller: SignedIn,
+  { fileName, fields: { root_id, root_path } }: UploadForm,
+): Promise<Placing | null> {
+  if (root_id !== undefined) return findPlacing(db, caller, { root_id, root_path: root_path ?? fileName });
+  if (root_path !== undefined) throw refuse('root-needs-file');
+  return null;
+}
+
+/** Creates an asset whose file is written below a root. The file is removed again if the rows cannot be stored. */
+async function createInRoot(
+  { db, ladder }: Deps,
+  caller: SignedIn,
+  { received, fields }: UploadForm,
+  placing: Placing,
+  onCreated: (tx: Tx, assetId: string) => Promise<void>,
+): Promise<Created> {
+  await db.transaction().execute((tx) => checkFields(tx, caller, fields));
+  const removeFile = await placeFile(placing, received);
+  try {
+    const id = await db.transaction().execute(async (tx) => {
+      await checkFields(tx, caller, fields);
+      await lockFile(tx, received.hash);
+      await recordBytes(tx, received);
+      const { hash, mime, kind } = received;
+      const made = await insertAsset(tx, {
+        ownerRef: caller.ref,
+        ladderKeys: keysOf(ladder),
+        hash,
+        mime,
+        kind,
+        fileName: baseName(placing.path),
+        fields,
+        given: { caller, values: fields.field_values ?? [] },
+      });
+      await recordPlaced(tx, made, placing, received);
+      await onCreated(tx, made);
+      return made;
+    });
+    return { id, isNew: true };
+  } catch (error) {
+    await removeFile();
+    throw error;
+  }
+}
+
 /**
  * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
  * Subtitles that match a video of the caller also become a track of that video. A sidecar with metadata of a file of the
@@ -138,6 +187,8 @@ async function createFromBytes(
   form: UploadForm,
   onCreated: (tx: Tx, assetId: string) => Promise<void> = async () => {},
 ): Promise<Created> {
+  const placing = await placingOf(deps.db, caller, form);
+  if (placing !== null) return createInRoot(deps, caller, form, placing, onCreated);
   const described = await describeAsset(deps, caller, form, onCreated);
   if (described !== null) return described;
   const { db, storage, ladder } = deps;
@@ -199,6 +250,7 @@ async function createFromHash(
   caller: SignedIn,
   { file_hash, ...fields }: AssetFields & { file_hash: string },
 ): Promise<string> {
+  if (fields.root_id !== undefined || fields.root_path !== undefined) throw refuse('root-needs-file');
   return db.transaction().execute(async (tx) => {
     await checkFields(tx, caller, fields);
     // The bytes may be in the process of being removed.
