@@ -12,6 +12,7 @@ import { benchPages } from './pages.ts';
 import { benchPeers } from './peers/peers.ts';
 import { benchPosts } from './posts.ts';
 import { benchRenditions } from './renditions.ts';
+import { benchRoots } from './roots.ts';
 import { benchSearch } from './search.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
@@ -31,6 +32,8 @@ const { values, positionals } = parseArgs({
     /** Number of concurrent uploads. */
     uploads: { type: 'string', default: '200' },
     by: { type: 'string', default: 'form,tus' },
+    /** Files below the root. */
+    files: { type: 'string', default: '100000' },
     /** Another checkout, measured in turn with this one. */
     reference: { type: 'string' },
   },
@@ -77,6 +80,9 @@ switch (positionals[0]) {
     break;
   case 'renditions':
     await benchRenditions(Number(values.seconds), values.reference);
+    break;
+  case 'roots':
+    await benchRoots(Number(values.files));
     break;
   case 'search':
     for (const posts of values.posts.split(',').map(Number))

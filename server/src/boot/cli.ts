@@ -145,6 +145,12 @@ async function run(args: string[]): Promise<void> {
       process.exitCode = await storageCommand(config(), rest, (line) => console.log(line));
       return;
     }
+    case 'roots': {
+      const { rootsCommand } = await import('../operate/roots/command.ts');
+      const { openDeps } = await import('./service.ts');
+      process.exitCode = await rootsCommand(config(), rest, openDeps, (line) => console.log(line));
+      return;
+    }
     case 'admin': {
       const { adminCommand } = await import('../operate/accounts/command.ts');
       const { openInstallPasswords } = await import('./service.ts');

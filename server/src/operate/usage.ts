@@ -84,6 +84,14 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0, 1 if nothing was imported, 3 if files are missing.',
     ],
   },
+  roots: {
+    forms: ['vitrine roots scan [PATH]'],
+    does: 'compare folders left in place with the library: all of them, or the one at PATH',
+    details: [
+      'The service may run; it makes the previews. Folders are named on the page of administrators.',
+      'Exit code: 0, 1 if a folder could not be scanned, 3 if files in it could not be read.',
+    ],
+  },
   doctor: {
     forms: ['vitrine doctor', 'vitrine doctor --bytes [--repair] [--after HASH]'],
     does: 'say what is wrong with the library and how to mend it',

@@ -1,0 +1,83 @@
+import { chmod, mkdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
+import { cacheDir } from './library.ts';
+import { peakMemory } from './peak-memory.ts';
+
+const PER_FOLDER = 1000;
+const LOOKED_EVERY_MS = 200;
+
+/** Creates small files, each with its own text, in folders of a thousand. */
+async function makeFiles(folder: string, count: number): Promise<void> {
+  // Older than a file that may still be written to.
+  const then = new Date(Date.now() - 3600 * 1000);
+  for (let from = 0; from < count; from += PER_FOLDER) {
+    const below = join(folder, String(from / PER_FOLDER).padStart(4, '0'));
+    await mkdir(below, { recursive: true });
+    await Promise.all(
+      Array.from({ length: Math.min(PER_FOLDER, count - from) }, async (_, at) => {
+        const path = join(below, `file-${from + at}.txt`);
+        await writeFile(path, `This is the text of file ${from + at}.\n`);
+        await utimes(path, then, then);
+      }),
+    );
+  }
+}
+
+interface Scanned {
+  state: string;
+  files: number;
+}
+
+/**
+ * `bench roots`: scans a folder of small files left in place, first all new and then unchanged, without making previews.
+ * Measures seconds, files a second and the growth of memory of the service.
+ */
+export async function benchRoots(count: number): Promise<void> {
+  await mkdir(cacheDir, { recursive: true });
+  const folder = join(cacheDir, 'root');
+  await rm(folder, { recursive: true, force: true });
+  await makeFiles(folder, count);
+  await chmod(folder, 0o755);
+  const library = await openEmptyLibrary(undefined, { VITRINE_JOBS: 'scan-root,rescan-roots' });
+  try {
+    const { address: url, child } = library.service;
+    const pid = child.pid ?? 0;
+    const cookie = await signIn(url, admin);
+    const headers = { cookie, 'content-type': 'application/json' };
+    const who: { ref: number } = await (await call(url, '/auth/me', { headers })).json();
+    const scan = async (begin: () => Promise<unknown>, what: string) => {
+      const memory = await peakMemory(pid);
+      const began = performance.now();
+      await begin();
+      let last: Scanned | undefined;
+      do {
+        await sleep(LOOKED_EVERY_MS);
+        const list: { items: { scan: Scanned }[] } = await (
+          await call(url, '/admin/roots', { headers })
+        ).json();
+        last = list.items[0]?.scan;
+      } while (last?.state === 'waiting' || last?.state === 'running');
+      const seconds = (performance.now() - began) / 1000;
+      const { before, growth } = await memory();
+      console.log(
+        `${what}: ${last?.state}, ${last?.files} files in ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} a second; ` +
+          `memory ${before} MB, at most ${growth} MB more; load ${loadavg()[0]?.toFixed(1)}`,
+      );
+    };
+    let id = '';
+    await scan(async () => {
+      const body = JSON.stringify({ path: folder, owner_ref: who.ref, sensitivity: 'org' });
+      const root: { id: string } = await (
+        await call(url, '/admin/roots', { method: 'POST', headers, body })
+      ).json();
+      id = root.id;
+    }, 'first scan');
+    await scan(() => call(url, `/admin/roots/${id}/scan`, { method: 'POST', headers }), 'unchanged');
+  } finally {
+    await library.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
