@@ -22,7 +22,7 @@ test('an administrator adds a folder, which is scanned, and removes it on a phon
   await admin.getByText('There are no folders in place.').waitFor();
   await admin.getByRole('button', { name: 'Add a folder' }).click();
   const form = admin.getByRole('dialog');
-  const path = form.getByLabel('Path');
+  const path = form.getByLabel('Path', { exact: true });
   await path.fill('relative');
   await form.getByLabel('Who may see the files').selectOption('org');
   await form.getByRole('button', { name: 'Add folder' }).click();
