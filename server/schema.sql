@@ -3268,13 +3268,17 @@ create table sessions (
   created_at timestamp(3) with time zone not null default now(),
   last_used_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
+  provider text,
+  provider_sid text,
   constraint sessions_token_hash_key UNIQUE (token_hash),
   constraint sessions_pkey PRIMARY KEY (id),
   constraint sessions_impersonator_user_ref_fkey FOREIGN KEY (impersonator_user_ref) REFERENCES users(ref) ON DELETE CASCADE,
-  constraint sessions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+  constraint sessions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint sessions_provider_sid_check CHECK ((octet_length(provider_sid) <= 1000))
 );
 CREATE INDEX sessions_expiry ON public.sessions USING btree (expires_at);
 CREATE INDEX sessions_impersonator ON public.sessions USING btree (impersonator_user_ref) WHERE (impersonator_user_ref IS NOT NULL);
+CREATE INDEX sessions_provider ON public.sessions USING btree (provider, provider_sid) WHERE (provider_sid IS NOT NULL);
 CREATE INDEX sessions_user ON public.sessions USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER sessions_called_out AFTER DELETE ON public.sessions REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
@@ -3599,6 +3603,14 @@ CREATE INDEX uploads_asset ON public.uploads USING btree (asset_id) WHERE (asset
 CREATE INDEX uploads_expiry ON public.uploads USING btree (expires_at);
 CREATE INDEX uploads_owner ON public.uploads USING btree (owner_user_ref, created_at DESC, id DESC);
 
+create table used_logout_tokens (
+  provider text not null,
+  id_hash bytea not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint used_logout_tokens_pkey PRIMARY KEY (provider, id_hash)
+);
+CREATE INDEX used_logout_tokens_expiry ON public.used_logout_tokens USING btree (expires_at);
+
 create table user_capability_grants (
   id uuid not null default gen_random_uuid(),
   user_ref bigint not null,
@@ -3709,9 +3721,13 @@ create table users (
   registration text,
   expires_at timestamp(3) with time zone,
   status_provider text,
+  picture_url text,
+  picture_asset_id uuid,
   constraint users_pkey PRIMARY KEY (ref),
+  constraint users_picture_asset_id_fkey FOREIGN KEY (picture_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
+  constraint users_picture_url_check CHECK ((octet_length(picture_url) <= 2000)),
   constraint users_quota_bytes_check CHECK ((quota_bytes >= 0)),
   constraint users_registration_check CHECK ((registration = ANY (ARRAY['unverified'::text, 'verified'::text]))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
@@ -3721,6 +3737,7 @@ CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (emai
 CREATE INDEX users_expiry ON public.users USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);
 CREATE INDEX users_of_provider ON public.users USING btree (provider, ref) WHERE (provider <> 'password'::text);
+CREATE INDEX users_picture ON public.users USING btree (picture_asset_id) WHERE (picture_asset_id IS NOT NULL);
 CREATE UNIQUE INDEX users_provider ON public.users USING btree (provider, provider_subject) WHERE (provider_subject IS NOT NULL);
 CREATE INDEX users_role ON public.users USING btree (role_id);
 CREATE INDEX users_unverified ON public.users USING btree (created_at) WHERE (registration = 'unverified'::text);

@@ -34,6 +34,7 @@ export const jobNames = [
   'unpair',
   'catch-up',
   'fetch-renditions',
+  'fetch-profile-picture',
   'fetch-subtitles',
   'use-field-values',
   'keep-federation',

@@ -117,6 +117,44 @@ export const finishSamlSignIn = operation({
   errors: ['account-not-active', 'impersonation-ended', 'not-found', 'sign-in-required'],
 });
 
+export const backchannelLogout = operation({
+  id: 'backchannelLogout',
+  method: 'POST',
+  path: '/auth/oidc/{name}/backchannel-logout',
+  tag: 'Sign-in',
+  summary: 'Take a sign-out from a provider',
+  description:
+    'The provider posts a logout token here. Ends the sessions of its `sid`, otherwise all sessions of its `sub` that began at this provider. Each token counts once.',
+  door: 'open',
+  scope: 'none',
+  params: name,
+  postedForm: { maxBytes: 65_536 },
+  body: Type.Object({ logout_token: Type.String({ minLength: 1, maxLength: 20_000 }) }),
+  worksWhenFull: true,
+  responses: { 200: noContent },
+  errors: ['logout-token-invalid', 'not-found', 'provider-keys-unavailable'],
+});
+
+export const frontchannelLogout = operation({
+  id: 'frontchannelLogout',
+  method: 'GET',
+  path: '/auth/oidc/{name}/frontchannel-logout',
+  tag: 'Sign-in',
+  summary: 'Take a sign-out from the browser',
+  description:
+    'The page of the provider opens this address. Ends the sessions of `sid`; an unknown one changes nothing.',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: name,
+  query: closed({
+    iss: Type.String({ minLength: 1, maxLength: 1000 }),
+    sid: Type.String({ minLength: 1, maxLength: 1000 }),
+  }),
+  responses: { 200: noContent },
+  errors: ['not-found'],
+});
+
 export const getSamlMetadata = operation({
   id: 'getSamlMetadata',
   method: 'GET',

@@ -275,3 +275,49 @@ export const deleteProvider = operation({
   responses: { 204: noContent },
   errors: ['not-found', 'provider-in-environment'],
 });
+
+const ProviderCheck = closed({
+  name: Type.Enum(['discovery', 'jwks', 'metadata', 'certificate']),
+  ok: Type.Boolean(),
+  message: Type.Optional(Type.String()),
+});
+export type ProviderCheck = Static<typeof ProviderCheck>;
+
+/** What a sign-in with these claims would do (SSO-50). */
+const MappedPerson = closed({
+  username: nullable(Type.String()),
+  fullname: nullable(Type.String()),
+  email: nullable(Type.String()),
+  email_verified: Type.Boolean(),
+  groups: Type.Array(Type.String()),
+  role: Type.String(),
+  teams: Type.Array(Uuid),
+  outcome: Type.Enum(['create', 'sign_in', 'link', 'refuse']),
+  /** Why a sign-in would be refused. */
+  reason: Type.Optional(Type.String()),
+});
+export type MappedPerson = Static<typeof MappedPerson>;
+
+export const testProvider = operation({
+  id: 'testProvider',
+  method: 'POST',
+  path: '/admin/providers/{name}/test',
+  tag: 'System',
+  summary: 'Test an identity provider',
+  description:
+    'Asks the provider for its configuration and keys, and says whether they can be used. With `claims`, as an ID token has them, or `name_id` and attributes for SAML, also says what a sign-in would do. Writes nothing.',
+  door: { holds: 'system.config.write' },
+  scope: 'admin',
+  params: name,
+  body: closed({ claims: Type.Optional(nullable(Type.Record(Type.String(), Type.Unknown()))) }),
+  bodyOptional: true,
+  example: { claims: { sub: '1234', preferred_username: 'mara', groups: ['editors'] } },
+  responses: {
+    200: closed({
+      ok: Type.Boolean(),
+      checks: Type.Array(ProviderCheck),
+      mapped: Type.Optional(MappedPerson),
+    }),
+  },
+  errors: ['not-found'],
+});

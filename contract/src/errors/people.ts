@@ -38,6 +38,7 @@ export const peopleErrors = {
   'invitation-over': { status: 409, text: 'that invitation is used up or revoked' },
   'last-administrator': { status: 400, text: 'that would leave the library without an administrator' },
   'last-way-to-sign-in': { status: 409, text: 'this is the last way to sign in to the account' },
+  'logout-token-invalid': { status: 400, text: 'this logout token is not valid, or was used' },
   'mail-server-invalid': { status: 400, text: 'smtp_url {reason}', property: 'smtp_url' },
   'mail-server-not-set-up': { status: 409, text: 'no mail server is set up' },
   'message-not-sent': { status: 409, text: 'the message was not sent: {reason}' },
@@ -63,6 +64,10 @@ export const peopleErrors = {
     text: '{property} is not an https address of a public network; see VITRINE_PROVIDER_PRIVATE_ADDRESSES',
   },
   'provider-in-environment': { status: 409, text: 'the environment configures this provider' },
+  'provider-keys-unavailable': {
+    status: 503,
+    text: 'the provider does not respond, so its token cannot be verified',
+  },
   'provider-name-taken': { status: 409, text: 'that name is taken', property: 'name' },
   'provider-unavailable': { status: 409, text: 'the provider does not respond' },
   'quota-exceeded': { status: 413, text: 'this is more than your quota of {quota}' },

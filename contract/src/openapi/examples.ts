@@ -129,7 +129,11 @@ const samples: Readonly<Record<string, readonly Json[]>> = {
   time_zone: ['Europe/Berlin'],
   title: ['Harbour at dawn'],
   to: ['mara@example.com', 'harbour'],
-  token: ['vt_pat_8sK2mQ9xT4vB7nL1cR5wZ3yH6jD0fGaP', 'q7Xn2LpR8vTb4KsWc9ZyD1mHf6JgA3Ue'],
+  token: [
+    'vt_scim_8sK2mQ9xT4vB7nL1cR5wZ3yH6jD0fGaP',
+    'vt_pat_8sK2mQ9xT4vB7nL1cR5wZ3yH6jD0fGaP',
+    'q7Xn2LpR8vTb4KsWc9ZyD1mHf6JgA3Ue',
+  ],
   total_bytes: [1_000_204_886_016],
   totp_code: ['492039'],
   type: ['image/webp', 'text'],

@@ -72,3 +72,6 @@ export const administers: RawBuilder<boolean> = sql`(u.status = 'active' and u.e
   and not exists (select from user_capability_revokes r where r.user_ref = u.ref
     and r.capability = 'system.admin' and r.team_id is null
     and ${unexpired('r')}))`;
+
+/** Accounts `users u` without a picture that a person has chosen or removed (SSO-60). */
+export const takesClaimedPicture: RawBuilder<boolean> = sql`(u.avatar_asset_id is not distinct from u.picture_asset_id)`;

@@ -1,4 +1,5 @@
 import type { JobName } from '@vitrine/contract/jobs';
+import { fetchProfilePictureJob } from '../content/assets/jobs/profile-picture.ts';
 import { renderJob } from '../content/assets/jobs/render.ts';
 import { tilesJob } from '../content/assets/jobs/tiles.ts';
 import { transcodeJob } from '../content/assets/jobs/transcode.ts';
@@ -51,6 +52,7 @@ const formerNames: Readonly<Record<string, JobName>> = { 'tell-followers': 'noti
 export function jobHandlers(deps: Deps): JobHandlers {
   const handlers: JobHandlers = {
     render: renderJob(deps),
+    'fetch-profile-picture': fetchProfilePictureJob(deps),
     tiles: tilesJob(deps),
     'render-again': rerenderJob(deps),
     transcode: transcodeJob(deps),

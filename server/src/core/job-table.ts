@@ -92,6 +92,8 @@ export interface Jobs {
   'catch-up': { peer: string };
   /** Fetches the renditions of bytes that a peer shares. */
   'fetch-renditions': { hash: string };
+  /** Fetches the picture that a provider claims for an account. */
+  'fetch-profile-picture': { user: number; url: string };
   /** Fetches the subtitles that the origin of a mirrored asset has. */
   'fetch-subtitles': { asset: string };
   /** Uses or withdraws the values that a peer sent for a field. */

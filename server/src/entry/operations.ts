@@ -180,8 +180,10 @@ import * as ssoAdminister from '../people/single-sign-on/administer.ts';
 import * as ssoContinue from '../people/single-sign-on/continue.ts';
 import * as ssoFinish from '../people/single-sign-on/finish.ts';
 import * as ssoIdentities from '../people/single-sign-on/identities.ts';
+import * as ssoProviderLogout from '../people/single-sign-on/provider-logout.ts';
 import * as ssoServeMetadata from '../people/single-sign-on/serve-metadata.ts';
 import * as ssoStart from '../people/single-sign-on/start.ts';
+import * as ssoTestProvider from '../people/single-sign-on/test-provider.ts';
 import * as teamsFollow from '../people/teams/follow.ts';
 import * as teamsList from '../people/teams/list.ts';
 import * as teamsMembers from '../people/teams/members.ts';
@@ -380,8 +382,10 @@ const modules = [
   ssoContinue,
   ssoFinish,
   ssoIdentities,
+  ssoProviderLogout,
   ssoServeMetadata,
   ssoStart,
+  ssoTestProvider,
   teamsFollow,
   teamsList,
   teamsMembers,

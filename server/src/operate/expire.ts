@@ -64,6 +64,7 @@ export async function expire(db: Database): Promise<number> {
     await sql`delete from sign_in_failures where last_at < now() - interval '1 day'`.execute(db),
     // The page of an expired sign-in can say so for a day.
     await sql`delete from sign_in_flows where expires_at < now() - interval '1 day'`.execute(db),
+    await sql`delete from used_logout_tokens where expires_at < now()`.execute(db),
     await sql`delete from passkey_challenges where expires_at < now()`.execute(db),
     await sql`delete from account_links where expires_at < now()`.execute(db),
     await sql`delete from mail_counts where since < now() - interval '1 day'`.execute(db),

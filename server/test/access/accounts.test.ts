@@ -423,6 +423,8 @@ describe('doors', () => {
     '/auth/providers',
     '/auth/oidc/{name}/start',
     '/auth/oidc/{name}/callback',
+    '/auth/oidc/{name}/backchannel-logout',
+    '/auth/oidc/{name}/frontchannel-logout',
     '/auth/saml/{name}/start',
     '/auth/saml/{name}/callback',
     '/auth/saml/{name}/metadata',

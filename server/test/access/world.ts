@@ -46,9 +46,33 @@ export interface World extends Cells {
   hash: string;
 }
 
-/** Creates an account with a session but without a password, because hashing one is slow. */
+const origins = ['password', 'ldap', 'oidc', 'saml', 'scim'] as const;
+
+/** Makes an account one of another origin, which changes nothing about what it may see and do (SSO-70). */
+async function setOrigin({ deps: { db } }: Library, ref: number): Promise<void> {
+  const origin = origins[ref % origins.length] ?? 'password';
+  if (origin === 'password') return;
+  const provider = origin === 'ldap' ? 'ldap' : `the ${origin}`;
+  const columns = { provider, provider_subject: `subject ${ref}`, role_provider: provider };
+  await db.updateTable('users').set(columns).where('ref', '=', ref).execute();
+  if (origin === 'scim')
+    await db
+      .insertInto('scim_users')
+      .values({ user_ref: ref, provider, external_id: `id ${ref}` })
+      .execute();
+  if (origin === 'oidc' || origin === 'saml')
+    await db
+      .insertInto('user_identities')
+      .values({ user_ref: ref, kind: origin, issuer: 'https://login.example', subject: `${ref}`, provider })
+      .execute();
+}
+
+/**
+ * Creates an account with a session but without a password, because hashing one is slow. The origins of accounts alternate.
+ */
 export async function enter(library: Library, username: string, role = 'member'): Promise<Account> {
   const ref = await addAccount(library, username);
+  await setOrigin(library, ref);
   if (role !== 'member') await setRole(library, { ref }, role);
   return { ...(await anotherSession(library, { ref })), ref, username };
 }

@@ -17,6 +17,8 @@ export interface OpenIdProvider {
   issuer: string;
   /** Who signs in next; null: they cancel. */
   person: ProvidedPerson | null;
+  /** Sends a logout token to the library (OpenID Connect Back-Channel Logout). Rejects if the library refuses it. */
+  signOut(sub: string, sid: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,7 +34,18 @@ export async function openProvider(library: Pick<Library, 'address'>, name: stri
   let handler: (request: IncomingMessage, response: ServerResponse) => void = () => {};
   const server = createServer((request, response) => handler(request, response));
   const issuer = `http://127.0.0.1:${await listen(server)}`;
-  const opened: OpenIdProvider = { issuer, person: null, close: () => close(server) };
+  const opened: OpenIdProvider = {
+    issuer,
+    person: null,
+    async signOut(sub, sid) {
+      const found = await provider.Client.find(client.id);
+      // The method is not part of the package's types.
+      await (
+        found as unknown as { backchannelLogout(sub: string, sid: string): Promise<void> }
+      ).backchannelLogout(sub, sid);
+    },
+    close: () => close(server),
+  };
   const { privateKey } = await generateKeyPair('RS256', { extractable: true });
   const provider = new Provider(issuer, {
     clients: [
@@ -40,6 +53,8 @@ export async function openProvider(library: Pick<Library, 'address'>, name: stri
         client_id: client.id,
         client_secret: client.secret,
         redirect_uris: [`${library.address}/api/v1/auth/oidc/${name}/callback`],
+        backchannel_logout_uri: `${library.address}/api/v1/auth/oidc/${name}/backchannel-logout`,
+        backchannel_logout_session_required: true,
       },
     ],
     jwks: { keys: [{ ...(await exportJWK(privateKey)), kid: 'one', alg: 'RS256', use: 'sig' }] },
@@ -50,7 +65,12 @@ export async function openProvider(library: Pick<Library, 'address'>, name: stri
       email: ['email', 'email_verified'],
       groups: ['groups'],
     },
-    features: { devInteractions: { enabled: false } },
+    features: { devInteractions: { enabled: false }, backchannelLogout: { enabled: true } },
+    // Its dispatcher refuses the address of the library, which is on this machine.
+    fetch: (url: string | URL | Request, init?: RequestInit) => {
+      const { method = 'GET', headers = {}, body = null, redirect = 'manual' } = init ?? {};
+      return fetch(url, { method, headers, body, redirect });
+    },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
     pkce: { required: () => true },
     findAccount: (_, sub) => ({ accountId: sub, claims: () => ({ ...people.get(sub), sub }) }),

@@ -202,6 +202,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   user_documents: 'derived',
   user_follows: all,
   user_identities: all,
+  used_logout_tokens: 'passing',
   users: { instead: { password_hash: 'null::text', hashed_as: 'null::text' } },
   whiteboards: all,
   workflow_states: all,

@@ -5,7 +5,7 @@ import type { HttpFacts } from '../../core/handle.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { authenticate } from './authenticate.ts';
 import { sessionUserOf } from './session-user.ts';
-import { startSession } from './sessions.ts';
+import { type SessionOrigin, startSession } from './sessions.ts';
 
 /** Returns the caller of this session token; throws 401 when it is invalid. */
 async function callerOfSession(deps: Deps, cookieToken: string): Promise<SignedIn> {
@@ -17,13 +17,14 @@ async function callerOfSession(deps: Deps, cookieToken: string): Promise<SignedI
 }
 
 /** Starts a session and responds like the sign-in: session user and cookie. */
-export async function openSession(deps: Deps, userRef: number, http: HttpFacts) {
+export async function openSession(deps: Deps, userRef: number, http: HttpFacts, origin?: SessionOrigin) {
   const { db, config } = deps;
   const cookie = await startSession(db, {
     userRef,
     days: config.sessionDays,
     address: http.address,
     userAgent: http.userAgent,
+    ...(origin === undefined ? {} : { origin }),
   });
   await db.updateTable('users').set({ last_seen_at: sql`now()` }).where('ref', '=', userRef).execute();
   const caller = await callerOfSession(deps, cookie.token);

@@ -18,6 +18,14 @@ export interface SessionStart {
   days: number;
   address: string;
   userAgent: string;
+  /** The provider that signed the account in by redirect, and the session there. */
+  origin?: SessionOrigin;
+}
+
+/** SSO-40. */
+export interface SessionOrigin {
+  provider: string;
+  sid: string | null;
 }
 
 function secondsUntil(time: string): number {
@@ -26,7 +34,7 @@ function secondsUntil(time: string): number {
 
 async function insertSession(
   db: Database,
-  { userRef, address, userAgent }: Omit<SessionStart, 'days'>,
+  { userRef, address, userAgent, origin }: Omit<SessionStart, 'days'>,
   expiresAt: RawBuilder<string>,
   impersonatorRef: number | null,
 ): Promise<{ token: string; id: string; expiresAt: string }> {
@@ -39,6 +47,8 @@ async function insertSession(
       impersonator_user_ref: impersonatorRef,
       address,
       user_agent: userAgent,
+      provider: origin?.provider ?? null,
+      provider_sid: origin?.sid ?? null,
       expires_at: expiresAt,
     })
     .returning(['id', 'expires_at'])

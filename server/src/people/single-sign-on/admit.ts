@@ -1,6 +1,8 @@
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
+import { takesClaimedPicture } from '../../access/accounts.ts';
 import { activeAccount } from '../../access/live.ts';
+import { enqueue } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -20,7 +22,7 @@ export function claimedAccounts({ username, email }: Person): RawBuilder<boolean
   return sql`(u.username_key = ${name} or u.email_key = ${keyOfEmail(email)})`;
 }
 
-async function findAccount(tx: Tx, { kind, issuer, subject }: Person) {
+export async function findAccount(tx: Database, { kind, issuer, subject }: Person) {
   return tx
     .selectFrom('user_identities as i')
     .innerJoin('users as u', 'u.ref', 'i.user_ref')
@@ -35,7 +37,7 @@ async function findAccount(tx: Tx, { kind, issuer, subject }: Person) {
  * SCIM-16: returns the account that the directory of the provider has for a person who signs in for the first time: by its
  * external id, else by the name that the provider claims.
  */
-async function findProvisioned(tx: Tx, provider: RedirectProvider, person: Person) {
+export async function findProvisioned(tx: Database, provider: RedirectProvider, person: Person) {
   const name = person.username === null || !person.hasClaimedName ? null : foldName(person.username);
   const { rows } = await sql<{ ref: number; active: boolean }>`
     select u.ref, ${activeAccount('u')} as active from users u join scim_users s on s.user_ref = u.ref
@@ -95,7 +97,19 @@ export async function follow(
       or (x.free and u.email is distinct from ${email}) or (x.verified and u.email_confirmed_at is null))`.execute(
     tx,
   );
+  await followPicture(tx, person, userRef);
   await applyMapping(tx, provider, userRef, { keepsAdministrator: true });
+}
+
+/** SSO-60: fetches the picture that the provider claims, unless it is the one of the last sign-in or a person chose another. */
+async function followPicture(tx: Tx, { picture }: Person, userRef: number): Promise<void> {
+  if (picture === null) return;
+  const { rows } = await sql`update users u set picture_url = ${picture}
+    where u.ref = ${userRef} and u.picture_url is distinct from ${picture} and ${takesClaimedPicture}
+    returning u.ref`.execute(tx);
+  if (rows.length === 0) return;
+  const payload = { user: userRef, url: picture };
+  await enqueue(tx, 'fetch-profile-picture', payload, { key: `profile-picture:${userRef}` });
 }
 
 /** Creates the account of a person at their first sign-in; null if the name was taken meanwhile. */

@@ -111,7 +111,8 @@ export const goOn = handle(continueSignIn, async (deps, { body, caller, http }) 
   const { account, secondFactor } = await prove(deps, pending, body, http);
   await use(deps, provider, pending, account.ref);
   await forgetFailures(deps.db, account.username);
-  const signedIn = { userRef: account.ref, provider: provider.name, secondFactor };
+  const origin = { provider: provider.name, sid: pending.person?.sid ?? null };
+  const signedIn = { userRef: account.ref, provider: provider.name, secondFactor, origin };
   const opened = await completeSignIn(deps, signedIn, caller, http);
   return { status: 200, body: opened.body, cookie: opened.cookie };
 });

@@ -99,13 +99,15 @@ async function finish(
       };
     }
     if (await needsSecondFactor(deps, provider, admission.ref)) {
-      await beginFlow(db, { secret, provider: name, purpose: 'second_factor', userRef: admission.ref });
+      const waiting = { secret, provider: name, purpose: 'second_factor', userRef: admission.ref } as const;
+      await beginFlow(db, { ...waiting, person });
       return {
         headers: { location: signInPage({ step: 'second_factor' }, next) },
         scopedCookie: flowCookie(secret),
       };
     }
-    const signedIn = { userRef: admission.ref, provider: name, secondFactor: false };
+    const origin = { provider: name, sid: person.sid };
+    const signedIn = { userRef: admission.ref, provider: name, secondFactor: false, origin };
     const { cookie } = await completeSignIn(deps, signedIn, caller, http);
     return { headers: { location: next ?? '/' }, cookie };
   } catch (error) {

@@ -14,8 +14,8 @@ export function mappedRole({ settings }: Mapped, groups: readonly string[]): str
   return found?.role ?? settings.default_role;
 }
 
-/** Returns the ids of the teams for these groups. */
-function mappedTeams({ settings }: Mapped, groups: readonly string[]): string[] {
+/** Returns the ids of the teams for these groups, whether or not they still exist. */
+export function mappedTeams({ settings }: Mapped, groups: readonly string[]): string[] {
   const found = settings.team_mapping.filter(({ group }) => groups.includes(group));
   return [...new Set(found.map(({ team_id }) => team_id))];
 }

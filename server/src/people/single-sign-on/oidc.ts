@@ -8,8 +8,8 @@ import { SignInFailure } from './failure.ts';
 import type { Binding } from './flows.ts';
 import { type Person, personOf } from './person.ts';
 
-const TIMEOUT_SECONDS = 10;
-const MOST_BYTES = 1024 ** 2;
+export const TIMEOUT_SECONDS = 10;
+export const MOST_BYTES = 1024 ** 2;
 
 // Only libraries with such a provider load the client.
 const load = () => import('openid-client');
@@ -58,7 +58,7 @@ function failureOf(error: unknown): SignInFailure {
 /**
  * Discovers the provider. Nothing is cached: sign-ins are rare, and a new key or endpoint counts at once (decision 721).
  */
-async function discover({ config }: OidcDeps, provider: OidcProvider): Promise<Configuration> {
+export async function discover({ config }: OidcDeps, provider: OidcProvider): Promise<Configuration> {
   const client = await load();
   const { settings, clientSecret } = provider;
   const limits = {

@@ -15,6 +15,10 @@ export interface Person {
   fullname: string | null;
   email: string | null;
   emailVerified: boolean;
+  /** The address of a picture. */
+  picture: string | null;
+  /** The session at the provider, for signing out there (SSO-40). */
+  sid: string | null;
   groups: readonly string[];
 }
 
@@ -67,6 +71,15 @@ function groupsOf(value: unknown): string[] {
   return [...new Set(groups)].slice(0, MOST_GROUPS);
 }
 
+function pictureOf(value: unknown): string | null {
+  const url = lineOf(value, 2000);
+  return url !== null && Buffer.byteLength(url) <= 2000 && /^https?:\/\/./i.test(url) ? url : null;
+}
+
+function sidOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' && Buffer.byteLength(value) <= 1000 ? value : null;
+}
+
 /** Reads claims or attributes by their configured names, else by those of OpenID Connect (SSO-12). */
 export function personOf(
   kind: Person['kind'],
@@ -87,6 +100,8 @@ export function personOf(
     email,
     // Some providers send the text "true", which is not what the specification defines.
     emailVerified: claimIn(claims, 'email_verified') === true,
+    picture: pictureOf(claimIn(claims, names.picture ?? 'picture')),
+    sid: kind === 'oidc' ? sidOf(claims.sid) : null,
     groups: groupsOf(claimIn(claims, names.groups ?? 'groups')),
   };
 }

@@ -44,7 +44,7 @@ const requestId = ({ nonce }: Binding): string => `_${nonce}`;
  * Returns what the settings or the fetched metadata say of the provider. Nothing is cached, so that new keys count at once
  * (decision 721).
  */
-async function describe({ config }: SamlDeps, { settings }: SamlProvider): Promise<IdpMetadata> {
+export async function describe({ config }: SamlDeps, { settings }: SamlProvider): Promise<IdpMetadata> {
   const { entity_id, sso_url, certificates, metadata_url } = settings;
   if (entity_id !== undefined && sso_url !== undefined && certificates !== undefined)
     return { entity_id, sso_url, certificates };
@@ -201,11 +201,15 @@ function checkFrame(xml: string, { idp, acs }: Expected): void {
     throw new XmlFault('the response has another issuer');
 }
 
-function samlPerson(profile: Profile, { settings }: SamlProvider, idp: IdpMetadata): Person {
-  const { nameID, attributes } = profile;
-  const given = isNode(attributes) ? attributes : {};
+/** Reads the attributes of an assertion about the person with this NameID. */
+export function personOfAttributes(
+  attributes: Readonly<Record<string, unknown>>,
+  nameId: string,
+  { settings }: Pick<SamlProvider, 'settings'>,
+  idp: Pick<IdpMetadata, 'entity_id'>,
+): Person {
   // SAML has no claim for it: an e-mail of the provider counts as verified.
-  const claims = { ...given, NameID: nameID, email_verified: true };
+  const claims = { ...attributes, NameID: nameId, email_verified: true };
   const names = {
     username: 'NameID',
     fullname: 'displayName',
@@ -213,7 +217,7 @@ function samlPerson(profile: Profile, { settings }: SamlProvider, idp: IdpMetada
     groups: 'groups',
     ...settings.claims,
   };
-  return personOf('saml', idp.entity_id, nameID, claims, names);
+  return personOf('saml', idp.entity_id, nameId, claims, names);
 }
 
 /** Verifies a response and returns the person whom it asserts; throws SignInFailure (SSO-25). */
@@ -241,7 +245,8 @@ export async function personOfAssertion(
     const { profile } = await client.validatePostResponseAsync({ SAMLResponse: response });
     if (profile === null) throw new SignInFailure('cancelled', 'the provider did not sign the person in');
     checkAssertion(profile, expected);
-    return samlPerson(profile, provider, idp);
+    const { nameID, attributes } = profile;
+    return personOfAttributes(isNode(attributes) ? attributes : {}, nameID, provider, idp);
   } catch (error) {
     if (error instanceof SignInFailure) throw error;
     const message = error instanceof Error ? error.message : 'unknown error';

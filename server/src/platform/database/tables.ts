@@ -1272,6 +1272,8 @@ interface SessionsTable {
   created_at: Generated<string>;
   last_used_at: Generated<string>;
   expires_at: string;
+  provider: string | null;
+  provider_sid: string | null;
 }
 
 interface SettingsTable {
@@ -1470,6 +1472,12 @@ interface UploadsTable {
   expires_at: string;
 }
 
+interface UsedLogoutTokensTable {
+  provider: string;
+  id_hash: Buffer;
+  expires_at: string;
+}
+
 interface UserCapabilityGrantsTable {
   id: Generated<string>;
   user_ref: number;
@@ -1548,6 +1556,8 @@ interface UsersTable {
   registration: 'unverified' | 'verified' | null;
   expires_at: string | null;
   status_provider: string | null;
+  picture_url: string | null;
+  picture_asset_id: string | null;
 }
 
 interface WhiteboardsTable {
@@ -1714,6 +1724,7 @@ export interface Tables {
   transcodes: TranscodesTable;
   two_factor: TwoFactorTable;
   uploads: UploadsTable;
+  used_logout_tokens: UsedLogoutTokensTable;
   user_capability_grants: UserCapabilityGrantsTable;
   user_capability_revokes: UserCapabilityRevokesTable;
   user_documents: UserDocumentsTable;

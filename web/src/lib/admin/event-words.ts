@@ -38,6 +38,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'auth.provider.failed': 'A sign-in with the provider “{provider}” failed: {error}',
   'provider.created': '{actor} added the identity provider “{provider}”',
   'provider.changed': '{actor} changed the identity provider “{provider}”',
+  'auth.provider.signed_out': '{subject} signed out at “{provider}”',
   'scim.token.created': '{actor} created the SCIM token “{name}” of “{provider}”',
   'scim.token.removed': '{actor} revoked the SCIM token “{name}” of “{provider}”',
   'scim.group.created': 'The directory of “{provider}” created the group “{group}”',

@@ -12,6 +12,7 @@ const works: Readonly<Record<JobName, string>> = {
   'retain-audit': 'Remove old audit events',
   'count-storage': 'Count storage use',
   'render-again': 'Bring stored files up to date',
+  'fetch-profile-picture': 'Fetch a profile picture',
   tiles: 'Cut a large picture into tiles',
   transcode: 'Convert a video or sound for streaming',
   extract: 'Read the metadata of a file',

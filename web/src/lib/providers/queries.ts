@@ -26,3 +26,12 @@ export async function refreshProviders({ queries }: Service): Promise<void> {
     queries.invalidateQueries({ queryKey: ['sign-in-providers'] }),
   ]);
 }
+
+/** Lists the tokens of a provider's directory. */
+export function scimTokensQuery({ client }: Service, name: string) {
+  return queryOptions({
+    queryKey: ['admin', 'scim-tokens', name],
+    queryFn: ({ signal }) =>
+      readToEnd((page) => client.call('listScimTokens', { params: { name }, query: page, signal })),
+  });
+}

@@ -1,0 +1,200 @@
+import { generateKeyPair, type JWTPayload, UnsecuredJWT } from 'jose';
+import { afterAll, expect, test } from 'vitest';
+import { auditEvents } from '../support/audit.ts';
+import { visit } from '../support/client.ts';
+import { openLibrary } from '../support/library.ts';
+import { client, openBrowser, openForger, openProvider } from '../support/openid.ts';
+import { totpCode } from '../support/people.ts';
+
+const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
+const { address, deps } = library;
+const root = await library.join('root', 'admin');
+const [provider, forger] = [await openProvider(library, 'studio'), await openForger()];
+afterAll(async () => {
+  await provider.close();
+  await forger.close();
+});
+for (const [name, { issuer }] of Object.entries({ studio: provider, forger }))
+  await root.ok('createProvider', {
+    body: {
+      name,
+      kind: 'oidc',
+      client_id: client.id,
+      client_secret: client.secret,
+      label: name,
+      issuer,
+      creation: 'first_sign_in',
+    },
+  });
+
+/** Signs a person in at the real provider in a new browser. */
+async function signIn(sub: string) {
+  provider.person = { sub, preferred_username: sub };
+  const browser = openBrowser(library);
+  const page = await browser.follow(`${address}/api/v1/auth/oidc/studio/start`);
+  const visitor = visit(address, {}, browser.cookie(address, 'user'));
+  return { page, browser, visitor, isSignedIn: async () => (await visitor.status('GET', '/me')) === 200 };
+}
+
+/** Returns the names of the sessions at a provider, the newest first. */
+async function sidsOf(name: string): Promise<string[]> {
+  const rows = await deps.db
+    .selectFrom('sessions')
+    .select('provider_sid')
+    .where('provider', '=', name)
+    .orderBy('created_at', 'desc')
+    .orderBy('id')
+    .execute();
+  return rows.map(({ provider_sid }) => provider_sid ?? '');
+}
+
+/** Signs `forged` in at the forger, whose ID token names this session. */
+async function signInAtForger(sid: string) {
+  forger.idToken = (usual) => forger.sign({ ...usual, sid });
+  const browser = openBrowser(library);
+  const { location } = await browser.open(`${address}/api/v1/auth/oidc/forger/start`);
+  const asked = new URL(location ?? '');
+  forger.nonce = asked.searchParams.get('nonce') ?? '';
+  const callback = new URL(asked.searchParams.get('redirect_uri') ?? '');
+  callback.searchParams.set('code', 'a code');
+  callback.searchParams.set('state', asked.searchParams.get('state') ?? '');
+  await browser.follow(callback.href);
+  const visitor = visit(address, {}, browser.cookie(address, 'user'));
+  return async () => (await visitor.status('GET', '/me')) === 200;
+}
+
+async function send(token: string, name = 'forger') {
+  const response = await fetch(`${address}/api/v1/auth/oidc/${name}/backchannel-logout`, {
+    method: 'POST',
+    headers: { origin: 'https://login.example' },
+    body: new URLSearchParams({ logout_token: token }),
+  });
+  return { status: response.status, cache: response.headers.get('cache-control') };
+}
+
+const now = () => Math.floor(Date.now() / 1000);
+const event = { 'http://schemas.openid.net/event/backchannel-logout': {} };
+let made = 0;
+const usual = (more: JWTPayload = {}): JWTPayload => {
+  made += 1;
+  return {
+    iss: forger.issuer,
+    aud: client.id,
+    iat: now(),
+    exp: now() + 120,
+    jti: `token ${made}`,
+    events: event,
+    sub: 'forged',
+    ...more,
+  };
+};
+
+// SSO-40, SSO-41
+test('a sign-out at a real provider ends the sessions that began in that session there', async () => {
+  const first = await signIn('mia');
+  const [sid = ''] = await sidsOf('studio');
+  const second = await signIn('mia');
+  const other = await signIn('noa');
+  expect(sid).not.toBe('');
+  await provider.signOut('mia', sid);
+  expect([await first.isSignedIn(), await second.isSignedIn(), await other.isSignedIn()]).toEqual([
+    false,
+    true,
+    true,
+  ]);
+  const { ref } = await second.visitor.ok('getMe');
+  expect(
+    await auditEvents(library, { event: 'auth.provider.signed_out', subject_user_ref: ref }),
+  ).toMatchObject([{ metadata: { provider: 'studio' } }]);
+});
+
+// SSO-41
+test('a token without a session ends all of the person that began at the provider, and no others', async () => {
+  const [one, two] = [await signInAtForger('one'), await signInAtForger('two')];
+  const elsewhere = await signIn('forged-elsewhere');
+  expect(await send(await forger.sign(usual()))).toEqual({ status: 200, cache: 'no-store' });
+  expect([await one(), await two(), await elsewhere.isSignedIn()]).toEqual([false, false, true]);
+});
+
+// SSO-41
+test('a sign-in that waits for the second factor ends, too', async () => {
+  const first = await signIn('tom');
+  const { secret_base32: secret } = await first.visitor.ok('enrollTwoFactor');
+  await first.visitor.ok('confirmTwoFactor', { body: { code: totpCode(secret) } });
+  const waiting = await signIn('tom');
+  expect(waiting.page).toBe('/sign-in?step=second_factor');
+  const { sid } = await deps.db
+    .selectFrom('sign_in_flows')
+    .select((eb) =>
+      eb
+        .ref('identity', '->>')
+        .key('sid' as never)
+        .as('sid'),
+    )
+    .where('purpose', '=', 'second_factor')
+    .executeTakeFirstOrThrow();
+  await provider.signOut('tom', String(sid));
+  const pending = visit(address, { cookie: `sign_in=${waiting.browser.cookie(address, 'sign_in')}` });
+  expect((await pending.refused('continueSignIn', { body: { totp_code: totpCode(secret) } })).status).toBe(
+    401,
+  );
+  expect(await first.isSignedIn()).toBe(true);
+});
+
+// SSO-41
+test('tokens that are forged, old, repeated or not about signing out are refused', async () => {
+  const isSignedIn = await signInAtForger('kept');
+  const foreign = (await generateKeyPair('RS256')).privateKey;
+  const { sub: _, ...nobody } = usual();
+  const { jti: __, ...nameless } = usual();
+  const { iat: ___, ...timeless } = usual();
+  const { events: ____, ...eventless } = usual();
+  const refused: Record<string, string> = {
+    'another key': await forger.sign(usual(), foreign),
+    'no signature': new UnsecuredJWT(usual()).encode(),
+    'another issuer': await forger.sign(usual({ iss: 'https://other.example' })),
+    'another audience': await forger.sign(usual({ aud: 'someone else' })),
+    'too old': await forger.sign(usual({ iat: now() - 3600 })),
+    expired: await forger.sign(usual({ exp: now() - 600 })),
+    'of the future': await forger.sign(usual({ iat: now() + 3600 })),
+    'a nonce': await forger.sign(usual({ nonce: 'x' })),
+    'another event': await forger.sign(usual({ events: { other: {} } })),
+    'an event that is no object': await forger.sign(
+      usual({ events: { 'http://schemas.openid.net/event/backchannel-logout': true } }),
+    ),
+    'no event': await forger.sign(eventless),
+    nobody: await forger.sign(nobody),
+    'no id': await forger.sign(nameless),
+    'no time': await forger.sign(timeless),
+    'a subject that is no text': await forger.sign(usual({ sub: 7 as never, sid: 'kept' })),
+    'no token': 'nothing',
+  };
+  for (const [what, token] of Object.entries(refused))
+    expect([what, (await send(token)).status]).toEqual([what, 400]);
+  expect(await isSignedIn()).toBe(true);
+  const unknown = await forger.sign(usual({ sid: 'unknown' }));
+  expect([(await send(unknown)).status, (await send(unknown)).status]).toEqual([200, 400]);
+  expect((await send(unknown, 'studio')).status).toBe(400);
+  expect((await send(unknown, 'nothing')).status).toBe(404);
+  forger.instead = (response) => void response.writeHead(500).end();
+  expect((await send(await forger.sign(usual()))).status).toBe(503);
+  forger.instead = null;
+  expect(await isSignedIn()).toBe(true);
+  expect((await send(await forger.sign(usual({ sid: 'kept' })))).status).toBe(200);
+  expect(await isSignedIn()).toBe(false);
+});
+
+// SSO-42
+test('the page of the provider ends a session by its name and issuer', async () => {
+  const isSignedIn = await signInAtForger('in the browser');
+  const open = async (iss: string, sid: string) => {
+    const query = new URLSearchParams({ iss, sid });
+    return (await fetch(`${address}/api/v1/auth/oidc/forger/frontchannel-logout?${query}`)).status;
+  };
+  expect([
+    await open('https://other.example', 'in the browser'),
+    await open(forger.issuer, 'another'),
+    await isSignedIn(),
+  ]).toEqual([400, 200, true]);
+  expect([await open(forger.issuer, 'in the browser'), await isSignedIn()]).toEqual([200, false]);
+});
