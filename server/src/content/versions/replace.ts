@@ -99,16 +99,20 @@ export type VersionEvent =
 
 /**
  * Makes a stored file the next version of a locked asset, and returns its number. Until its renditions are made, those
- * of the version before are shown (VERSION-6).
+ * of the version before are shown (VERSION-6). `ofAnyKind` is for a file that stood in for another one.
  */
 export async function replaceFile(
   tx: Tx,
   caller: SignedIn,
   asset: VersionedAsset,
   next: NextFile,
-  { ladderKeys, happened }: { ladderKeys: readonly string[]; happened: VersionEvent },
+  {
+    ladderKeys,
+    happened,
+    ofAnyKind = false,
+  }: { ladderKeys: readonly string[]; happened: VersionEvent; ofAnyKind?: boolean },
 ): Promise<number> {
-  checkReplaces(asset, next);
+  if (!ofAnyKind) checkReplaces(asset, next);
   const { id, owner } = asset;
   await recordFirstVersion(tx, id);
   await removeEmbedded(tx, asset);

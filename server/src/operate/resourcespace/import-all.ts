@@ -8,6 +8,7 @@ import { importLinks } from './links.ts';
 import { importPeople } from './people.ts';
 import { importRequests } from './requests.ts';
 import { importResources } from './resources.ts';
+import { reportVanished } from './vanished.ts';
 
 /** The steps of an import, each of which goes on where an earlier run was stopped or killed. */
 export async function importAll(
@@ -25,6 +26,7 @@ export async function importAll(
     () => importCollections(context, { fields, typeOf }),
     () => importRequests(context),
     () => importLinks(context),
+    () => reportVanished(context),
   ];
   for (const step of steps) {
     if (context.isStopped()) return;

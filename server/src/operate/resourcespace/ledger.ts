@@ -13,6 +13,8 @@ type Kind =
   | 'node'
   | 'resource'
   | 'alternative'
+  | 'original'
+  | 'alternative-file'
   | 'collection'
   | 'post'
   | 'comment'
@@ -29,6 +31,8 @@ interface Entry {
 /** What an earlier run has imported. */
 export interface Ledger {
   find(kind: Kind, id: number | string): Entry | undefined;
+  /** The old ids of a kind. */
+  idsOf(kind: Kind): string[];
   /** Records a thing in the transaction that creates it. */
   record(
     tx: Database,
@@ -51,6 +55,8 @@ export async function openLedger(db: Database, system: string): Promise<Ledger> 
   );
   return {
     find: (kind, id) => entries.get(`${kind} ${id}`),
+    idsOf: (kind) =>
+      [...entries.keys()].flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : [])),
     async record(tx, kind, id, target, fingerprint = '') {
       await tx
         .insertInto('imported_ids')

@@ -13,6 +13,8 @@ export interface Report {
   hashes: { compared: number; equal: number; different: string[] };
   left_out: LeftOut[];
   changed: LeftOut[];
+  /** What an earlier run has imported and is no longer there. */
+  vanished: LeftOut[];
   links: { old_key: string; url: string; password?: string }[];
 }
 
@@ -21,6 +23,7 @@ export interface Reporter {
   count(name: string, more?: number): void;
   leaveOut(kind: string, id: number | string, reason: string): void;
   change(kind: string, id: number | string, reason: string): void;
+  vanish(kind: string, id: number | string, reason: string): void;
 }
 
 export function createReporter(): Reporter {
@@ -29,6 +32,7 @@ export function createReporter(): Reporter {
     hashes: { compared: 0, equal: 0, different: [] },
     left_out: [],
     changed: [],
+    vanished: [],
     links: [],
   };
   return {
@@ -41,6 +45,9 @@ export function createReporter(): Reporter {
     },
     change(kind, id, reason) {
       report.changed.push({ kind, id: String(id), reason });
+    },
+    vanish(kind, id, reason) {
+      report.vanished.push({ kind, id: String(id), reason });
     },
   };
 }
@@ -64,13 +71,14 @@ function section(title: string, entries: readonly LeftOut[]): string[] {
 }
 
 /** Returns the report as text for people. */
-export function reportText({ counts, hashes, left_out, changed, links }: Report): string {
+export function reportText({ counts, hashes, left_out, changed, vanished, links }: Report): string {
   const names = Object.keys(counts).toSorted();
   return [
     ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
     `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ResourceSpace recorded`,
     ...section('Left out', left_out),
     ...section('Came along in another form', changed),
+    ...section('Gone from ResourceSpace, kept here', vanished),
     ...(links.length === 0 ? [] : ['', 'New links:']),
     ...links.map(
       ({ old_key, url, password }) =>

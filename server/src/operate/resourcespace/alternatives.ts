@@ -1,0 +1,111 @@
+import { createReadStream } from 'node:fs';
+import { sql } from 'kysely';
+import { stageFile, storeFile } from '../../content/assets/insert.ts';
+import { baseName, discard, receive } from '../../content/assets/receive.ts';
+import { relate } from '../../content/assets/relate.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { bringVersion, recordFile } from './changed-files.ts';
+import type { Context } from './context.ts';
+import type { AlternativeRow, ResourceRow } from './details.ts';
+import type { FileFinder } from './file-paths.ts';
+import { markOf } from './originals.ts';
+import type { Placement } from './placement.ts';
+import { type AboutAsset, createAsset } from './store-asset.ts';
+import { labelOf, readColumnTime } from './texts.ts';
+
+function describe({ description, alt_type: type }: AlternativeRow): string {
+  const lines = [description ?? '', (type ?? '') === '' ? '' : `Type: ${type}`];
+  return lines.filter((line) => line !== '').join('\n');
+}
+
+/** Imports an alternative file as an asset of its own, opened like its resource, or as an earlier version. */
+export async function importAlternative(
+  context: Context,
+  files: FileFinder,
+  row: ResourceRow,
+  alternative: AlternativeRow,
+  { placement, about }: { placement: Placement; about: AboutAsset },
+): Promise<void> {
+  const { deps, ledger, reporter, plan } = context;
+  const main = ledger.find('resource', row.ref)?.target ?? '';
+  const known = ledger.find('alternative', alternative.ref);
+  const extension = alternative.file_extension ?? '';
+  const path = await files.alternative(row.ref, alternative.ref, extension);
+  const name = labelOf(alternative.name ?? '', context.installation.language);
+  if (path === null && known !== undefined) return;
+  if (path === null) {
+    const what = [name, alternative.description?.trim() ?? ''].filter((text) => text !== '').join(', ');
+    return reporter.leaveOut(
+      'alternative',
+      alternative.ref,
+      `has no file; it was called ${what === '' ? 'nothing' : what}`,
+    );
+  }
+  const found = await markOf(path);
+  const fileName = baseName(
+    alternative.file_name?.trim() || `resource-${row.ref}-${alternative.ref}.${extension}`,
+  );
+  const key = { kind: 'alternative-file', ref: alternative.ref } as const;
+  if (known !== undefined) {
+    // As an earlier version, it is one of the resource's files.
+    if (known.target !== main) await bringVersion(context, key, known.target, { found, fileName });
+    return;
+  }
+  const received = await receive(createReadStream(path), deps.storage);
+  try {
+    await stageFile(deps.storage, received);
+    await deps.db.transaction().execute(async (tx) => {
+      if (plan.alternatives === 'versions') {
+        await storeFile(tx, deps.storage, received);
+        await addEarlierVersion(tx, main, {
+          hash: received.hash,
+          fileName,
+          note: [name, alternative.description ?? ''].join(' ').trim(),
+          at: readColumnTime(alternative.creation_date),
+        });
+        return ledger.record(tx, 'alternative', alternative.ref, main);
+      }
+      const title = [about.title ?? '', name]
+        .filter((text) => text !== '')
+        .join(' – ')
+        .slice(0, 500)
+        .toWellFormed();
+      const original = { received, fileName };
+      const createdAt = readColumnTime(alternative.creation_date) ?? about.createdAt;
+      const id = await createAsset(
+        tx,
+        context,
+        { ...about, title, createdAt, values: new Map(), original },
+        placement,
+      );
+      await tx
+        .updateTable('assets')
+        .set({ description: describe(alternative) })
+        .where('id', '=', id)
+        .execute();
+      await relate(tx, main, id);
+      await ledger.record(tx, 'alternative', alternative.ref, id);
+      await recordFile(tx, context, key, { hash: received.hash, mark: found.mark });
+    });
+    reporter.count('alternatives');
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/** Puts a version before the current one. */
+async function addEarlierVersion(
+  tx: Tx,
+  assetId: string,
+  { hash, fileName, note, at }: { hash: string; fileName: string; note: string; at: string | null },
+): Promise<void> {
+  await sql`insert into asset_versions (asset_id, number, file_hash, file_name, created_at, created_by_user_ref)
+    select id, 1, file_hash, file_name, created_at, owner_user_ref from assets where id = ${assetId}
+      and not exists (select from asset_versions where asset_id = ${assetId})`.execute(tx);
+  await sql`update asset_versions v set number = v.number + 1 where v.asset_id = ${assetId}
+    and v.number = (select max(number) from asset_versions where asset_id = ${assetId})`.execute(tx);
+  await sql`insert into asset_versions (asset_id, number, file_hash, file_name, note, created_at)
+    select ${assetId}::uuid, max(number) - 1, ${hash}, ${fileName}, ${note.slice(0, 2000).toWellFormed()}, coalesce(${at}::timestamptz, now())
+    from asset_versions where asset_id = ${assetId}`.execute(tx);
+}
+

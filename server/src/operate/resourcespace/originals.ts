@@ -1,0 +1,78 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { baseName, type Received, receive } from '../../content/assets/receive.ts';
+import type { Context } from './context.ts';
+import type { ResourceRow } from './details.ts';
+import { type FileFinder, hasChecksum } from './file-paths.ts';
+
+/** A file of a resource: where it is, and its size and time, which tell whether it has changed since an earlier run. */
+export interface FoundFile {
+  path: string;
+  mark: string;
+}
+
+/** Returns a file with its mark. */
+export async function markOf(path: string): Promise<FoundFile> {
+  const { size, mtimeMs } = await stat(path);
+  return { path, mark: `${size} ${Math.floor(mtimeMs)}` };
+}
+
+/** Finds the file of a resource; null if it has none or it is missing. */
+export async function findOriginal(files: FileFinder, row: ResourceRow): Promise<FoundFile | null> {
+  const isSynced = row.file_path !== null && row.file_path.trim() !== '';
+  const path = isSynced
+    ? await files.synced(row.file_path ?? '')
+    : row.file_extension === null || row.file_extension === ''
+      ? null
+      : await files.original(row.ref, row.file_extension);
+  return path === null ? null : markOf(path);
+}
+
+/** The name of a file for people; the name that it was uploaded with is a value of a field, which not everyone may read. */
+export function fileNameOf({ plan, installation }: Context, row: ResourceRow): string {
+  const field = plan.fields.find((own) => own.field.ref === installation.fileNameField);
+  const given = row.values?.find(({ field: ref }) => ref === installation.fileNameField)?.name ?? '';
+  if (field?.readers === null && given.trim() !== '') return baseName(given);
+  return `resource-${row.ref}.${row.file_extension ?? 'txt'}`;
+}
+
+/** Makes a small text of a resource without a file, so that its values have an asset. */
+function standIn(context: Context, ref: number, reason: string): Promise<Received> {
+  return receive(
+    Readable.from([Buffer.from(`ResourceSpace resource ${ref}: ${reason}\n`)]),
+    context.deps.storage,
+  );
+}
+
+export interface Original {
+  received: Received;
+  fileName: string;
+}
+
+/** Receives the file of a resource, or a text in its place, and compares its checksum. */
+export async function receiveOriginal(
+  context: Context,
+  row: ResourceRow,
+  found: FoundFile | null,
+): Promise<Original> {
+  const { deps, reporter } = context;
+  if (found !== null) {
+    const received = await receive(createReadStream(found.path), deps.storage);
+    reporter.count('files');
+    if (row.file_checksum !== null && row.file_checksum !== '') {
+      const { hashes } = reporter.report;
+      hashes.compared += 1;
+      if (await hasChecksum(found.path, row.file_checksum)) hashes.equal += 1;
+      else hashes.different.push(String(row.ref));
+    }
+    return { received, fileName: fileNameOf(context, row) };
+  }
+  const hadFile = row.no_file !== 1 && (row.file_extension ?? '') !== '';
+  if (hadFile)
+    reporter.leaveOut('file', row.ref, 'is missing in the file store; the asset has a text in its place');
+  else reporter.change('resource', row.ref, 'has no file; the asset has a text in its place');
+  const reason = hadFile ? 'its file was missing when it was imported' : 'it has no file';
+  return { received: await standIn(context, row.ref, reason), fileName: `resource-${row.ref}.txt` };
+}
+
