@@ -108,4 +108,3 @@ async function addEarlierVersion(
     select ${assetId}::uuid, max(number) - 1, ${hash}, ${fileName}, ${note.slice(0, 2000).toWellFormed()}, coalesce(${at}::timestamptz, now())
     from asset_versions where asset_id = ${assetId}`.execute(tx);
 }
-

@@ -46,11 +46,17 @@ async function addVersion(
     if (asset.file_hash !== before) return 'changed-here';
     if (!wasMissing && kindOf(asset.mime) !== kindOf(mime)) return 'other-kind';
     const note = 'Changed in ResourceSpace';
-    await replaceFile(tx, owner, asset, { hash, mime, fileName, note }, {
-      ladderKeys: keysOf(deps.ladder),
-      happened: { event: 'asset.version.added' },
-      ofAnyKind: wasMissing,
-    });
+    await replaceFile(
+      tx,
+      owner,
+      asset,
+      { hash, mime, fileName, note },
+      {
+        ladderKeys: keysOf(deps.ladder),
+        happened: { event: 'asset.version.added' },
+        ofAnyKind: wasMissing,
+      },
+    );
     await recordFile(tx, context, key, { hash, mark: found.mark });
     return 'added';
   });
@@ -80,7 +86,9 @@ export async function bringVersion(
   const received = await receive(createReadStream(found.path), deps.storage);
   try {
     if (received.hash === before.target) {
-      await deps.db.transaction().execute((tx) => recordFile(tx, context, key, { ...received, mark: found.mark }));
+      await deps.db
+        .transaction()
+        .execute((tx) => recordFile(tx, context, key, { ...received, mark: found.mark }));
       return;
     }
     const outcome = await addVersion(context, key, assetId, {

@@ -1,5 +1,5 @@
 import { ConfigError } from '../../core/config.ts';
-import { asText, connect, reasonOf } from '../import/users/mysql.ts';
+import { asText, connect, reasonOf, streamRows } from '../import/users/mysql.ts';
 import type { MysqlAddress } from '../import/users/mysql-address.ts';
 import { type SourceRows, tables } from './source.ts';
 
@@ -28,10 +28,7 @@ export async function* readMysqlTables(address: MysqlAddress): AsyncGenerator<So
       const columns = wanted.filter((column) => names.has(column));
       if (columns.length === 0) continue;
       const list = columns.map((column) => connection.escapeId(column)).join(', ');
-      const sql = `select ${list} from ${connection.escapeId(table)}`;
-      const rows: AsyncIterable<(string | null)[]> = connection
-        .query({ sql, rowsAsArray: true, typeCast: asText })
-        .stream({ highWaterMark: BATCH });
+      const rows = streamRows(connection, `select ${list} from ${connection.escapeId(table)}`);
       let batch: (string | null)[][] = [];
       for await (const row of rows) {
         batch.push(row);

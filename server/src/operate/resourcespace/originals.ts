@@ -75,4 +75,3 @@ export async function receiveOriginal(
   const reason = hadFile ? 'its file was missing when it was imported' : 'it has no file';
   return { received: await standIn(context, row.ref, reason), fileName: `resource-${row.ref}.txt` };
 }
-

@@ -31,4 +31,3 @@ export function addOwnValues(
     values.set(own.longitude, { kind: 'num', num: row.geo_long });
   }
 }
-

@@ -60,7 +60,12 @@ export function statusOf(archive: number): 'active' | 'draft' | 'archived' {
 }
 
 /** Shares an asset with the accounts that see it by themselves, and withdraws what an earlier run gave and they lost. */
-export async function keepShares(tx: Tx, context: Context, assetId: string, { readers }: Exposure): Promise<void> {
+export async function keepShares(
+  tx: Tx,
+  context: Context,
+  assetId: string,
+  { readers }: Exposure,
+): Promise<void> {
   const shares = readers.flatMap(({ user, expires }) => {
     const account = accountOf(context, user);
     return account === null ? [] : [{ account, expires }];
@@ -93,4 +98,3 @@ export async function placementOf(context: Context, row: ResourceRow): Promise<P
   const contributor = exposure.contributorReads ? accountOf(context, row.created_by) : null;
   return { exposure, team: await teamOf(context, exposure), owner: contributor ?? context.owner.ref };
 }
-

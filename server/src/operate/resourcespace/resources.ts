@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { allResources, type ResourceRow } from './details.ts';
 import type { ImportedFields } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
-import { fileNameOf, findOriginal, type FoundFile, receiveOriginal } from './originals.ts';
+import { type FoundFile, fileNameOf, findOriginal, receiveOriginal } from './originals.ts';
 import { addOwnValues } from './own-values.ts';
 import { type Placement, placementOf } from './placement.ts';
 import { importRelations } from './relations.ts';
@@ -79,8 +79,7 @@ async function updateResource(context: Context, id: string, prepared: Prepared):
   const { deps, ledger, reporter } = context;
   const { row, found, placement, about, fingerprint } = prepared;
   const key = { kind: 'original', ref: row.ref } as const;
-  if (found !== null)
-    await bringVersion(context, key, id, { found, fileName: fileNameOf(context, row) });
+  if (found !== null) await bringVersion(context, key, id, { found, fileName: fileNameOf(context, row) });
   else if ((ledger.find('original', row.ref)?.fingerprint ?? '') !== '')
     reporter.vanish('file', row.ref, 'is no longer in the file store; the file here stays');
   await deps.db.transaction().execute(async (tx) => {

@@ -18,7 +18,6 @@ export interface AboutAsset {
   archive: number;
 }
 
-
 /** Creates an asset with its values and readers, in the transaction that records it. */
 export async function createAsset(
   tx: Tx,
@@ -52,7 +51,11 @@ export async function createAsset(
 }
 
 /** A new value of a column, unless a person has edited the property here since the import (IMPORT-2). */
-function unlessEdited(id: string, property: 'title' | 'sensitivity' | 'status' | 'asset_type', value: unknown) {
+function unlessEdited(
+  id: string,
+  property: 'title' | 'sensitivity' | 'status' | 'asset_type',
+  value: unknown,
+) {
   const column = sql.ref(property);
   return sql`${column} = case when exists (select from asset_changes c
     where c.asset_id = ${id} and ${property} = any(c.properties)) then ${column} else ${value} end`;

@@ -8,13 +8,57 @@ import { importResourceSpaceCommand } from '../../../src/operate/resourcespace/c
 import type { Library } from '../../support/library.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
 
+/** What ResourceSpace answers about a resource, as far as tests compare it. */
+interface ExpectedResource {
+  ref: number;
+  title_label: string | null;
+  created: string;
+  contributor: string | null;
+  geo: { lat: number; long: number } | null;
+  file?: { sha256?: string | null; path?: string; missing?: boolean };
+  fields?: {
+    field: number;
+    name: string;
+    type: number;
+    values: string[];
+    raw: string[];
+    paths?: string[][];
+  }[];
+  alternatives?: { ref: number; label: string; sha256?: string | null }[];
+  log?: Record<string, number>;
+  ratings?: { per_user?: unknown[] };
+  comments?: {
+    ref: number;
+    body: string;
+    hidden: number;
+    created: string;
+    user: string | null;
+    fullname: string | null;
+  }[];
+  annotations?: { ref: number; x: number; y: number }[];
+}
+
+/** What ResourceSpace answers about itself. */
+interface Expected {
+  resources: ExpectedResource[];
+  users: { username: string; test_password: string; state: string }[];
+  collections: {
+    ref: number;
+    type: number;
+    label: string;
+    items: unknown[];
+    smart?: unknown;
+    order_shown_to_admin: number[];
+  }[];
+  /** One digit for each resource, in their order. */
+  effective_access: { user: string; access: string }[];
+}
+
 /** A ResourceSpace with made-up content: its dump, its files, its settings, and what it answers about itself. */
 export interface Harbour {
   directory: string;
   dump: string;
-  // The answers of another system; tests read them as they need.
-  // biome-ignore lint/suspicious/noExplicitAny: the oracle has no schema
-  expected: any;
+  expected: Expected;
 }
 
 /** Unpacks the installation into a temporary directory. */
@@ -22,7 +66,7 @@ export async function unpackHarbour(): Promise<Harbour> {
   const directory = await temporaryDirectory();
   const archive = process.env.RESOURCESPACE_ARCHIVE ?? join(import.meta.dirname, 'harbour.tar.gz');
   await promisify(execFile)('tar', ['-xzf', archive, '-C', directory]);
-  const expected = JSON.parse(await readFile(join(directory, 'expected.json'), 'utf8'));
+  const expected: Expected = JSON.parse(await readFile(join(directory, 'expected.json'), 'utf8'));
   return { directory, dump: join(directory, 'dump.sql'), expected };
 }
 

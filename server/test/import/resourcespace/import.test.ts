@@ -181,7 +181,7 @@ describe('an import', () => {
       if (collection.smart !== undefined) continue;
       const { items } = await boss.ok('listCollectionItems', { params: { id }, query: { limit: 100 } });
       const order = items.map((item) => item.asset?.id ?? '');
-      const sought = collection.order_shown_to_admin.map((ref: number) => targetOf('resource', ref));
+      const sought = collection.order_shown_to_admin.map((ref) => targetOf('resource', ref));
       expect([collection.ref, order]).toEqual([collection.ref, sought]);
     }
   });
@@ -193,6 +193,12 @@ describe('an import', () => {
     }
   });
 });
+
+function passwordOf(username: string): string {
+  const user = expected.users.find((one) => one.username === username);
+  if (user === undefined) throw new Error(`no ${username}`);
+  return user.test_password;
+}
 
 /** Signs an account of the earlier system in. */
 async function enter(username: string, password: string) {
@@ -207,9 +213,7 @@ describe('access after an import', () => {
     const wider: string[] = [];
     const lost: string[] = [];
     for (const { user: username, access } of expected.effective_access) {
-      const { test_password: password } = expected.users.find(
-        (user: { username: string }) => user.username === username,
-      );
+      const password = passwordOf(username);
       const visitor = await enter(username, password);
       for (const [at, resource] of expected.resources.entries()) {
         const answer = await visitor.send(`/assets/${targetOf('resource', resource.ref)}`);
@@ -250,9 +254,7 @@ describe('access after an import', () => {
 
   test('gives nobody but administrators what ResourceSpace showed to nobody else', async () => {
     for (const username of ['ingrid.berg', 'carla']) {
-      const { test_password: password } = expected.users.find(
-        (user: { username: string }) => user.username === username,
-      );
+      const password = passwordOf(username);
       const visitor = await enter(username, password);
       const seen = (await visitor.ok('listFields', { query: { limit: 200 } })).items.map(({ code }) => code);
       for (const code of ['history', 'other_values', 'consents', 'licences', 'legacycode'])

@@ -14,6 +14,9 @@ function textOf(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : windows1252.decode(bytes);
 }
 
+/** How many rows are read ahead. */
+const ROWS_AHEAD = 500;
+
 export const asText: TypeCast = (field) => {
   const bytes = field.buffer();
   return bytes === null ? null : textOf(bytes);
@@ -32,6 +35,17 @@ export function connect(address: MysqlAddress): Connection {
   // The running query reports a broken connection; without a listener the error would end the process.
   connection.on('error', () => {});
   return connection;
+}
+
+/** Streams the rows of a query. The driver reports a connection that is lost meanwhile to the connection alone, so that the stream would wait forever. */
+export function streamRows(connection: Connection, sql: string): AsyncIterable<(string | null)[]> {
+  const rows = connection
+    .query({ sql, rowsAsArray: true, typeCast: asText })
+    .stream({ highWaterMark: ROWS_AHEAD });
+  const fail = (error: Error) => rows.destroy(error);
+  connection.on('error', fail);
+  rows.once('close', () => connection.off('error', fail));
+  return rows;
 }
 
 /** Returns the driver's message on one line. A refused connection has only a code. */
@@ -63,14 +77,8 @@ export async function* readMysql(address: MysqlAddress, tableName: string): Asyn
     await connection.promise().query('start transaction read only');
     const names = await columnsOf(connection, table);
     const order = names.includes('ref') ? ' order by ref' : '';
-    const query = connection.query({
-      sql: `select ${names.join(', ')} from ${table}${order}`,
-      rowsAsArray: true,
-      typeCast: asText,
-    });
-    const rows: AsyncIterable<(string | null)[]> = query.stream({ highWaterMark: 500 });
     let read = 0;
-    for await (const row of rows) {
+    for await (const row of streamRows(connection, `select ${names.join(', ')} from ${table}${order}`)) {
       read += 1;
       const fields = new Map(names.map((name, at) => [name, row[at] ?? null]));
       yield { place: fields.has('ref') ? `ref ${fields.get('ref')}` : `row ${read}`, fields };

@@ -1,0 +1,129 @@
+import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { formOf, openLibrary } from '../../support/library.ts';
+import { jpeg } from '../../support/pictures.ts';
+import { optionsFor, runImport, unpackHarbour } from './harbour.ts';
+
+const harbour = await unpackHarbour();
+const library = await openLibrary();
+const boss = await library.join('boss', 'admin');
+const { db } = library.deps;
+const reportPath = join(harbour.directory, 'report.json');
+const options = [...optionsFor(harbour), '--report', reportPath];
+await runImport(library, options);
+
+async function again() {
+  await runImport(library, options);
+  const report = JSON.parse(await readFile(reportPath, 'utf8'));
+  const ids = (part: 'left_out' | 'vanished', kind: string): string[] =>
+    report[part].flatMap((entry: { kind: string; id: string }) => (entry.kind === kind ? [entry.id] : []));
+  return { counts: report.counts, ids };
+}
+
+async function assetOf(ref: number, kind = 'resource') {
+  const { target } = await db
+    .selectFrom('imported_ids')
+    .select('target')
+    .where('kind', '=', kind)
+    .where('old_id', '=', String(ref))
+    .executeTakeFirstOrThrow();
+  const asset = await boss.ok('getAsset', { params: { id: target } });
+  if (asset.restricted) throw new Error('withheld');
+  return asset;
+}
+
+const jpegs = harbour.expected.resources.flatMap(({ ref, file }) =>
+  file?.path?.endsWith('.jpg') === true && file.missing !== true
+    ? [{ ref, path: join(harbour.directory, file.path) }]
+    : [],
+);
+const [changed, both, touched, gone] = jpegs;
+
+async function overwrite(path: string, bytes: Uint8Array): Promise<void> {
+  await rm(path);
+  await writeFile(path, bytes);
+}
+
+// IMPORT-9, IMPORT-10
+test('brings changed files as new versions, unless the file was changed here, and deletes nothing', {
+  timeout: 60_000,
+}, async () => {
+  if (changed === undefined || both === undefined || touched === undefined || gone === undefined)
+    throw new Error('too few pictures');
+  const before = await assetOf(changed.ref);
+  await overwrite(changed.path, await jpeg(310, 200, { seed: 91 }));
+  await overwrite(both.path, await jpeg(320, 200, { seed: 92 }));
+  const own = await assetOf(both.ref);
+  await boss.ok('addAssetVersion', {
+    params: { id: own.id },
+    body: formOf(await jpeg(330, 200, { seed: 93 })),
+  });
+  const edited = await assetOf(both.ref);
+  const untouched = await assetOf(touched.ref);
+  await utimes(touched.path, 1e9, 1e9);
+  await rm(gone.path);
+
+  const { counts, ids } = await again();
+  expect(counts.versions_added).toBe(1);
+  const after = await assetOf(changed.ref);
+  expect(after.file_hash).not.toBe(before.file_hash);
+  const { items } = await boss.ok('listAssetVersions', { params: { id: after.id } });
+  expect(items.map(({ number, note }) => [number, note])).toEqual([
+    [2, 'Changed in ResourceSpace'],
+    [1, ''],
+  ]);
+  expect(ids('left_out', 'file')).toContain(String(both.ref));
+  expect((await assetOf(both.ref)).file_hash).toBe(edited.file_hash);
+  expect((await assetOf(touched.ref)).file_hash).toBe(untouched.file_hash);
+  expect(ids('vanished', 'file')).toEqual([String(gone.ref)]);
+  expect((await assetOf(gone.ref)).file_hash).not.toBeNull();
+  // A third run adds nothing, and names the conflict again.
+  const third = await again();
+  expect(third.counts.versions_added).toBeUndefined();
+  expect((await assetOf(changed.ref)).file_hash).toBe(after.file_hash);
+});
+
+// IMPORT-9
+test('replaces the text in place of a missing file once the file is there', { timeout: 60_000 }, async () => {
+  const missing = harbour.expected.resources.find(({ file }) => file?.missing === true);
+  const path = missing?.file?.path;
+  if (missing === undefined || path === undefined) throw new Error('no file is missing');
+  await mkdir(join(harbour.directory, dirname(path)), { recursive: true });
+  await writeFile(join(harbour.directory, path), await jpeg(340, 200, { seed: 94 }));
+  const before = await assetOf(missing.ref);
+  await again();
+  const after = await assetOf(missing.ref);
+  expect([before.file_extension, after.file_extension]).toEqual(['txt', 'jpg']);
+});
+
+// IMPORT-2, IMPORT-10
+test('keeps titles that people have edited, and reports resources and values that are gone', {
+  timeout: 60_000,
+}, async () => {
+  const kept = await assetOf(1);
+  await boss.ok('updateAsset', { params: { id: kept.id }, body: { title: 'Ours' } });
+  const dump = await readFile(harbour.dump, 'utf8');
+  const later = dump
+    .replaceAll("'Fish market at dawn'", "'Fish market at noon'")
+    // Both keywords of the first resource.
+    .replaceAll(/\(1,32[89],(?=NULL|'|\d)/g, (row) => row.replace('(1,', '(999,'));
+  const path = join(harbour.directory, 'later.sql');
+  await writeFile(path, later);
+  await sql`insert into imported_ids (system, kind, old_id, target)
+    values ('resourcespace', 'resource', '4711', ${kept.id})`.execute(db);
+  await runImport(library, [...options, '--dump', path]);
+  const report = JSON.parse(await readFile(reportPath, 'utf8'));
+  expect((await assetOf(1)).title).toBe('Ours');
+  expect(report.vanished).toContainEqual({
+    kind: 'resource',
+    id: '4711',
+    reason: 'is no longer in ResourceSpace; its asset stays',
+  });
+  expect(report.vanished).toContainEqual({
+    kind: 'value',
+    id: '1/keywords',
+    reason: 'was removed in ResourceSpace; the value here stays',
+  });
+});
