@@ -12,7 +12,7 @@ const harbour = await unpackHarbour();
 /** `RESOURCESPACE_MYSQL` names a real server with the rows of the dump. */
 const real = process.env.RESOURCESPACE_MYSQL;
 const served = real === undefined ? await serveDump(harbour.dump) : null;
-const address = real ?? `mysql://reader@127.0.0.1:${served?.port}/rs`;
+const address = real ?? `mysql://reader:secret@127.0.0.1:${served?.port}/rs`;
 afterAll(() => served?.close());
 
 const inOrder = (found: ReadonlyMap<string, Rows>) =>

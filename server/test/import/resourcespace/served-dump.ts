@@ -85,7 +85,7 @@ export async function serveDump(path: string): Promise<{ port: number; close(): 
     connection.on('error', () => {});
     connection.serverHandshake({
       protocolVersion: 10,
-      serverVersion: '10.11.19-MariaDB',
+      serverVersion: '5.7.44',
       connectionId: 1,
       statusFlags: 2,
       characterSet: 45,
@@ -96,7 +96,9 @@ export async function serveDump(path: string): Promise<{ port: number; close(): 
         connection.sequenceId = 0;
       },
     });
-    connection.on('query', (text: string) => answer(connection, found, text));
+    // `set` arrives as if it were to be prepared.
+    for (const event of ['query', 'stmt_prepare'])
+      connection.on(event, (text: string) => answer(connection, found, text));
   });
   const port = await freePort();
   server.listen(port);
