@@ -2520,6 +2520,23 @@ create table identity_providers (
   constraint identity_providers_name_check CHECK ((name ~ '^[a-z][a-z0-9-]{0,31}$'::text))
 );
 
+create table import_runs (
+  id uuid not null default gen_random_uuid(),
+  system text not null,
+  state text not null default 'running'::text,
+  step text not null default 'definitions'::text,
+  done integer not null default 0,
+  total integer,
+  error text,
+  report jsonb not null default '{}'::jsonb,
+  started_at timestamp(3) with time zone not null default now(),
+  seen_at timestamp(3) with time zone not null default now(),
+  finished_at timestamp(3) with time zone,
+  constraint import_runs_pkey PRIMARY KEY (id),
+  constraint import_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'stopped'::text, 'failed'::text])))
+);
+CREATE INDEX import_runs_started ON public.import_runs USING btree (started_at DESC, id DESC);
+
 create table imported_ids (
   system text not null,
   kind text not null,

@@ -28,6 +28,7 @@ import * as fields from './fields.ts';
 import * as guests from './guests.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
+import * as imports from './imports.ts';
 import * as invitations from './invitations.ts';
 import * as jobs from './jobs.ts';
 import * as legacy from './legacy.ts';
@@ -111,6 +112,7 @@ export const modules = [
   guests,
   identity,
   impersonation,
+  imports,
   invitations,
   jobs,
   legacy,

@@ -136,6 +136,7 @@ import * as adminTexts from '../operate/admin/texts.ts';
 import * as appearanceLogo from '../operate/appearance/logo.ts';
 import * as appearanceShow from '../operate/appearance/show.ts';
 import * as doctorShow from '../operate/doctor/show.ts';
+import * as importsShow from '../operate/imports/show.ts';
 import * as setUpSetUp from '../operate/set-up/set-up.ts';
 import * as adminStorage from '../operate/storage/overview.ts';
 import * as accountLinksRequest from '../people/account-links/request.ts';
@@ -337,6 +338,7 @@ const modules = [
   appearanceLogo,
   appearanceShow,
   doctorShow,
+  importsShow,
   setUpSetUp,
   adminStorage,
   auditList,

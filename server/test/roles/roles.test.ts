@@ -219,7 +219,7 @@ const gated = {
   'roles.read': 'listRoleTemplates listRoles',
   'roles.write': 'createRole deleteRole updateRole',
   'share.grant': 'listAllRequests',
-  'system.admin': 'endAllSessions listAllLinks mergeUser transferUser',
+  'system.admin': 'endAllSessions getImport listAllLinks listImports mergeUser transferUser',
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getAccountSettings getActivityPub getAdminTexts getApprovals getAuditRetention

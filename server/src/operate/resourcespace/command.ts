@@ -15,6 +15,7 @@ import { safeLogForm } from '../../platform/http/log-entries.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { progressBar } from '../import/progress.ts';
 import { readMysqlAddress } from '../import/users/mysql-address.ts';
+import { openRun } from '../imports/runs.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import { readDump } from './dump.ts';
@@ -200,7 +201,9 @@ export async function importResourceSpaceCommand(
     );
     const worker = await startWorker(deps, database);
     const [row] = await staging.query<{ n: number }>('select count(*) as n from rs_resource where ref > 0');
-    const bar = progressBar(row?.n ?? 0, 'resources');
+    const total = row?.n ?? 0;
+    const bar = progressBar(total, 'resources');
+    const run = await openRun(db, orders.system, reporter.report);
     try {
       const context = {
         deps,
@@ -209,12 +212,22 @@ export async function importResourceSpaceCommand(
         plan,
         ledger,
         reporter,
+        run,
         owner,
         today,
         teams: new Map<string, Promise<string>>(),
         isStopped: () => isStopped,
       };
-      await importAll(context, files, (done) => bar.show(done));
+      await importAll(context, files, (done) => {
+        bar.show(done);
+        run.progress(done, total);
+      });
+      await run.end(isStopped ? 'stopped' : 'done');
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      // The first error counts.
+      await run.end('failed', reason).catch(() => {});
+      throw error;
     } finally {
       bar.stop();
       await worker.stop();

@@ -1,5 +1,6 @@
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
+import type { RunLog } from '../imports/runs.ts';
 import type { Installation } from './installation.ts';
 import type { Ledger } from './ledger.ts';
 import type { Plan } from './plan.ts';
@@ -14,6 +15,8 @@ export interface Context {
   plan: Plan;
   ledger: Ledger;
   reporter: Reporter;
+  /** The row of this run. */
+  run: RunLog;
   /** The administrator who owns what belongs to no imported account. */
   owner: SignedIn;
   /** The day of the import; what ended before is not imported. */

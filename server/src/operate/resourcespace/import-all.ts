@@ -16,11 +16,16 @@ export async function importAll(
   files: FileFinder,
   onProgress: (done: number) => void,
 ): Promise<void> {
+  const { run } = context;
+  run.step('definitions');
   const typeOf = await importTypes(context);
   const stateOf = await importStates(context);
   const fields = await importFields(context, typeOf);
+  run.step('people');
   await importPeople(context);
+  run.step('resources');
   await importResources(context, { fields, typeOf, stateOf, files, onProgress });
+  run.step('others');
   const steps = [
     () => importDiscussions(context, fields),
     () => importCollections(context, { fields, typeOf }),

@@ -796,6 +796,20 @@ interface IdentityProvidersTable {
   updated_at: Generated<string>;
 }
 
+interface ImportRunsTable {
+  id: Generated<string>;
+  system: string;
+  state: Generated<'running' | 'done' | 'stopped' | 'failed'>;
+  step: Generated<string>;
+  done: Generated<number>;
+  total: number | null;
+  error: string | null;
+  report: DefaultedJson;
+  started_at: Generated<string>;
+  seen_at: Generated<string>;
+  finished_at: string | null;
+}
+
 interface ImportedIdsTable {
   system: string;
   kind: string;
@@ -1654,6 +1668,7 @@ export interface Tables {
   files: FilesTable;
   guest_comments: GuestCommentsTable;
   identity_providers: IdentityProvidersTable;
+  import_runs: ImportRunsTable;
   imported_ids: ImportedIdsTable;
   invitation_teams: InvitationTeamsTable;
   invitations: InvitationsTable;

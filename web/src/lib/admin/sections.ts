@@ -30,6 +30,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/roots', label: 'Folders in place', capability: 'system.admin' },
   { href: '/admin/reviews', label: 'Reviews', capability: 'system.config.read' },
   { href: '/admin/jobs', label: 'Jobs', capability: 'jobs.read' },
+  { href: '/admin/imports', label: 'Imports', capability: 'system.admin' },
   { href: '/admin/doctor', label: 'Doctor', capability: 'system.config.read' },
   // Not an administration page: teams are managed on the pages that everyone sees.
   { href: '/teams', label: 'Teams', capability: 'teams.write' },
