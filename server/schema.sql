@@ -1579,6 +1579,7 @@ create table assets (
   constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
+CREATE INDEX assets_by_file_name ON public.assets USING btree (file_name) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_origin ON public.assets USING btree (origin_peer_id, created_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
 CREATE INDEX assets_by_size ON public.assets USING btree (size_bytes, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_taken ON public.assets USING btree (COALESCE(taken_at, created_at), id) WHERE (deleted_at IS NULL);

@@ -2,6 +2,7 @@ import { startSession } from '@vitrine/server/sessions';
 import { ASSETS, largeLibrary, OWNER } from './large-library.ts';
 import { joinDatabase, spawnService } from './library.ts';
 import { peakMemory } from './peak-memory.ts';
+import { treeProcessorSeconds } from './processor-time.ts';
 
 const seconds = (began: number) => (performance.now() - began) / 1000;
 
@@ -28,7 +29,7 @@ async function whileReading<T>(address: string, headers: Record<string, string>,
 
 /**
  * `bench csv`: exports the metadata of 100,000 files, and previews imports: of the same file, of one in which a column
- * differs in every row, and of a million rows. Prints times, memory and the wait of other requests meanwhile.
+ * differs in every row, and of a million rows. Prints times, processor time, memory and the wait of other requests meanwhile.
  */
 export async function benchCsv(): Promise<void> {
   const directory = await largeLibrary();
@@ -44,12 +45,14 @@ export async function benchCsv(): Promise<void> {
 
   async function measured<T>(what: string, work: () => Promise<T>): Promise<T> {
     const memory = await peakMemory(pid);
+    const used = await treeProcessorSeconds(pid);
     const began = performance.now();
     const { done, slowest, p99 } = await whileReading(service.address, headers, work());
     const took = seconds(began);
     const { before, growth } = await memory();
+    const processor = (await treeProcessorSeconds(pid)) - used;
     console.log(
-      `${what}: ${took.toFixed(1)} s, ${growth} MB more than the ${before} before; others wait ${p99.toFixed(0)} ms (p99), ${slowest.toFixed(0)} ms (longest)`,
+      `${what}: ${took.toFixed(1)} s, ${processor.toFixed(1)} s of processor time with PostgreSQL, ${growth} MB more than the ${before} before; others wait ${p99.toFixed(0)} ms (p99), ${slowest.toFixed(0)} ms (longest)`,
     );
     return done;
   }

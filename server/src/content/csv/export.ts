@@ -5,11 +5,12 @@ import { shownAssets } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { appliesToAsset, disclosedReference, readableFields } from '../../access/field-values.ts';
 import { handle } from '../../core/handle.ts';
-import type { Columns, Database } from '../../platform/database/pool.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { readAhead } from '../../platform/read-ahead.ts';
 import { narrowing } from '../assets/list.ts';
 import { withoutProfilePictures } from '../assets/profile-pictures.ts';
 import { rulesOf } from '../fields/types/registry.ts';
-import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
+import { type ValueArrays, valueArrays, valueAt } from '../fields/values/value-arrays.ts';
 import { columnName, type FieldColumn, fixedColumns, readColumns } from './columns.ts';
 import { neutralised } from './formulas.ts';
 import { sendCsv } from './send.ts';
@@ -48,68 +49,88 @@ function idsIn(bytes: Buffer): string[] {
   );
 }
 
-type AssetRow = Columns<'assets', 'id' | 'file_name' | 'file_hash'>;
-
-interface ValueRow extends ValueColumns {
-  asset_id: string;
-  field_id: string;
+/** Files and their values. Places are counted from 1. */
+interface PageRow extends ValueArrays {
+  /** The files that are shown: their places among those that were asked for, and their columns. */
+  shown: number[] | null;
+  names: string[] | null;
+  hashes: (string | null)[] | null;
+  /** The places of the file and of the field of each value. */
+  owners: number[] | null;
+  fields: number[] | null;
 }
 
-/** Reads the values of these assets that the caller may read; an empty mirrored column is not a value. */
-async function readValues(
+/** Reads what the caller may see of these assets; an empty mirrored column is not a value. */
+async function readPage(
   db: Database,
   caller: SignedIn,
   ids: readonly string[],
-  fields: readonly FieldColumn[],
-): Promise<ValueRow[]> {
-  const stored = fields.filter(({ mirrors_column }) => mirrors_column === null).map(({ id }) => id);
-  const mirrors = fields.filter(({ mirrors_column }) => mirrors_column !== null).map(({ id }) => id);
-  const readable = sql`${readableFields(caller, 'asset')} and ${appliesToAsset}`;
-  const { rows } = await sql<ValueRow>`
-    select v.asset_id, v.field_id, v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref
-    from assets a join asset_field_values v on v.asset_id = a.id join fields d on d.id = v.field_id
-    where a.id = any(${ids}::uuid[]) and d.id = any(${stored}::uuid[]) and ${readable}
-      and ${disclosedReference(caller, sql`v.value_ref`)}
-    union all
-    select a.id, d.id, nullif(case d.mirrors_column when 'title' then a.title else a.description end, ''),
-      null, null, null, null, null
-    from assets a join fields d on d.id = any(${mirrors}::uuid[])
-    where a.id = any(${ids}::uuid[]) and ${readable}`.execute(db);
-  return rows;
+  columns: readonly FieldColumn[],
+): Promise<PageRow> {
+  const { rows } = await sql<PageRow>`
+    with a as materialized (
+      select w.place, a.id, a.file_name, a.file_hash, a.title, a.description, a.asset_type, a.team_id
+      from unnest(${ids}::uuid[]) with ordinality as w (id, place) join assets a on a.id = w.id
+      where ${shownAssets(caller)}),
+    d as (
+      select d.*, w.place from unnest(${columns.map(({ id }) => id)}::uuid[]) with ordinality as w (id, place)
+        join fields d on d.id = w.id),
+    v as (
+      select a.place as owner, d.place as field,
+        v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref
+      from a join asset_field_values v on v.asset_id = a.id join d on d.id = v.field_id
+      where d.mirrors_column is null and ${readableFields(caller, 'asset')} and ${appliesToAsset}
+        and ${disclosedReference(caller, sql`v.value_ref`)}
+      union all
+      select a.place, d.place, nullif(case d.mirrors_column when 'title' then a.title else a.description end, ''),
+        null, null, null, null, null
+      from a cross join d
+      where d.mirrors_column is not null and ${readableFields(caller, 'asset')} and ${appliesToAsset})
+    select files.*, cells.*
+    from (select json_agg(a.place order by a.place) as shown, json_agg(a.file_name order by a.place) as names,
+        json_agg(a.file_hash order by a.place) as hashes from a) files,
+      (select json_agg(v.owner) as owners, json_agg(v.field) as fields, ${valueArrays} from v) cells`.execute(
+    db,
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('an aggregate has no row');
+  return row;
 }
 
-/** Assets per statement. */
-const AT_ONCE = 1000;
+/** Returns the cells of the files of a page. */
+function rowsOf(ids: readonly string[], columns: readonly FieldColumn[], page: PageRow): string[][] {
+  const { shown, names, hashes, owners, fields } = page;
+  const rows = new Map<number, string[]>();
+  for (const [at, place] of (shown ?? []).entries()) {
+    const fixed = [ids[place - 1] ?? '', neutralised(names?.[at] ?? ''), hashes?.[at] ?? ''];
+    rows.set(place, [...fixed, ...columns.map(() => '')]);
+  }
+  for (const [at, owner] of (owners ?? []).entries()) {
+    const place = (fields?.[at] ?? 0) - 1;
+    const column = columns[place];
+    const cells = rows.get(owner);
+    const value = valueAt(page, at);
+    if (column === undefined || value === null || cells === undefined) continue;
+    const text = rulesOf[column.type].cells.write(value);
+    // A negative number is no formula.
+    cells[fixedColumns.length + place] = value.kind === 'num' ? text : neutralised(text);
+  }
+  return [...rows.values()];
+}
 
-/** Yields the cells of each row. What the caller may no longer see when its row is written is left out. */
-async function* cellsOf(
+/** Assets per statement: few, so that what is read of them is collected while it is young. */
+const AT_ONCE = 200;
+
+/** Yields the rows of some assets. What the caller may no longer see when they are read is left out. */
+async function* readRows(
   db: Database,
   caller: SignedIn,
   ids: Buffer,
   fields: readonly FieldColumn[],
-): AsyncIterable<string[]> {
-  const places = new Map(fields.map(({ id }, at) => [id, at]));
+): AsyncIterable<string[][]> {
   for (let at = 0; at < ids.length; at += AT_ONCE * UUID_BYTES) {
     const wanted = idsIn(ids.subarray(at, at + AT_ONCE * UUID_BYTES));
-    const { rows } = await sql<AssetRow>`select a.id, a.file_name, a.file_hash from assets a
-      where a.id = any(${wanted}::uuid[]) and ${shownAssets(caller)}`.execute(db);
-    const shown = new Map(rows.map((row) => [row.id, row]));
-    const texts = new Map(rows.map(({ id }) => [id, fields.map(() => '')]));
-    for (const row of await readValues(db, caller, [...shown.keys()], fields)) {
-      const place = places.get(row.field_id);
-      const field = place === undefined ? undefined : fields[place];
-      const value = storedIn(row);
-      const cells = texts.get(row.asset_id);
-      if (place === undefined || field === undefined || value === null || cells === undefined) continue;
-      const text = rulesOf[field.type].cells.write(value);
-      // A negative number is no formula.
-      cells[place] = value.kind === 'num' ? text : neutralised(text);
-    }
-    for (const id of wanted) {
-      const row = shown.get(id);
-      if (row !== undefined)
-        yield [id, neutralised(row.file_name), row.file_hash ?? '', ...(texts.get(id) ?? [])];
-    }
+    yield rowsOf(wanted, fields, await readPage(db, caller, wanted, fields));
   }
 }
 
@@ -121,6 +142,6 @@ export const exportCsv = handle(exportAssets, async ({ db, log }, { caller, quer
     name: 'metadata',
     bom: query.bom === true,
     columns: [...fixedColumns, ...fields.map(columnName)],
-    rows: cellsOf(db, caller, ids, fields),
+    rows: readAhead(readRows(db, caller, ids, fields)),
   });
 });

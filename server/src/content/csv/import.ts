@@ -4,6 +4,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type FormPart, handleForm } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { JsonText } from '../../platform/http/answer.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { discard, type Received, receive } from '../assets/receive.ts';
 import { addItems, createBatch, enqueueBatch, type NewItem } from '../batches/store.ts';
@@ -37,35 +38,56 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
 const wordsOf = ({ type }: CellChange['field'], value: TypedValue | null) =>
   value === null ? null : rulesOf[type].cells.write(value);
 
-/** Returns what would change, without writing (CSV-9). */
-async function preview(outcomes: AsyncIterable<RowOutcome[]>): Promise<CsvPreview> {
-  const seen: CsvPreview = {
-    rows: 0,
-    changes: [],
-    changed: 0,
-    change_count: 0,
-    unchanged: 0,
+type Listed = Pick<CsvPreview, 'changes' | 'refused'>;
+
+/** Returns the changes and the refusal of a row as the preview lists them. */
+function listedOf({ row, id, changes, reason }: RowOutcome): Listed {
+  if (reason !== null) return { changes: [], refused: [{ row, ...(id === null ? {} : { id }), reason }] };
+  if (id === null) return { changes: [], refused: [] };
+  return {
+    changes: changes.map(({ field, from, to }) => ({
+      id,
+      field: field.code,
+      from: wordsOf(field, from),
+      to: wordsOf(field, to),
+    })),
     refused: [],
-    refused_count: 0,
   };
+}
+
+/** Gathers the first entries of a list as JSON: a hundred thousand texts need a fraction of the room of the objects. */
+function gathering<T>() {
+  const texts: string[] = [];
+  let count = 0;
+  return {
+    add(some: readonly T[]) {
+      const listed = some.slice(0, Math.max(0, mostCsvListed - count));
+      count += some.length;
+      if (listed.length > 0) texts.push(JSON.stringify(listed).slice(1, -1));
+    },
+    count: () => count,
+    json: () => `[${texts.join(',')}]`,
+  };
+}
+
+/** Returns what would change, without writing (CSV-9). */
+async function preview(outcomes: AsyncIterable<RowOutcome[]>): Promise<JsonText<CsvPreview>> {
+  const changes = gathering<Listed['changes'][number]>();
+  const refused = gathering<Listed['refused'][number]>();
+  const seen = { rows: 0, changed: 0, unchanged: 0 };
   for await (const some of outcomes) {
-    for (const { row, id, changes, reason } of some) {
-      seen.rows += 1;
-      if (reason !== null) {
-        seen.refused_count += 1;
-        if (seen.refused.length < mostCsvListed)
-          seen.refused.push({ row, ...(id === null ? {} : { id }), reason });
-      } else if (changes.length === 0 || id === null) seen.unchanged += 1;
-      else {
-        seen.changed += 1;
-        seen.change_count += changes.length;
-        for (const { field, from, to } of changes)
-          if (seen.changes.length < mostCsvListed)
-            seen.changes.push({ id, field: field.code, from: wordsOf(field, from), to: wordsOf(field, to) });
-      }
-    }
+    const listed = some.map(listedOf);
+    changes.add(listed.flatMap((one) => one.changes));
+    refused.add(listed.flatMap((one) => one.refused));
+    const changed = listed.filter((one) => one.changes.length > 0).length;
+    seen.rows += some.length;
+    seen.changed += changed;
+    seen.unchanged += some.length - changed - listed.filter((one) => one.refused.length > 0).length;
   }
-  return seen;
+  const counts = { ...seen, change_count: changes.count(), refused_count: refused.count() };
+  return new JsonText(
+    `${JSON.stringify(counts).slice(0, -1)},"changes":${changes.json()},"refused":${refused.json()}}`,
+  );
 }
 
 /** Stands for the asset of a row that names none. */

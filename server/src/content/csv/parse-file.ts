@@ -14,7 +14,8 @@ export interface CsvRow {
 /** A file of comma-separated values whose separator is known. */
 export interface ParsedFile {
   readonly separator: string;
-  rows(): AsyncIterable<CsvRow>;
+  /** Yields the rows, some at a time. */
+  rows(): AsyncIterable<readonly CsvRow[]>;
 }
 
 /** How much of a file its encoding and its separator are told from. */
@@ -52,7 +53,7 @@ function trimmed(cells: readonly string[]): readonly string[] {
   return cells.slice(0, cells.findLastIndex((cell) => cell !== '') + 1);
 }
 
-async function* readRows(
+async function* readRecords(
   bytes: Buffer,
   encoding: string,
   separator: string,
@@ -93,10 +94,29 @@ async function* readRows(
   }
 }
 
+/** Rows that are yielded together, and characters of their cells. */
+const ROWS_AT_ONCE = 250;
+const CHARACTERS_AT_ONCE = 64 * 1024;
+
+/** Gathers rows, so that a message to another thread has several, but not many. */
+async function* gathered(rows: AsyncIterable<CsvRow>): AsyncIterable<CsvRow[]> {
+  let some: CsvRow[] = [];
+  let characters = 0;
+  for await (const row of rows) {
+    some.push(row);
+    characters += row.cells.reduce((sum, cell) => sum + cell.length, 0);
+    if (some.length < ROWS_AT_ONCE && characters < CHARACTERS_AT_ONCE) continue;
+    yield some;
+    some = [];
+    characters = 0;
+  }
+  if (some.length > 0) yield some;
+}
+
 /** Reads a file in any usual encoding, with the separators and line ends that spreadsheets write (CSV-6). */
 export async function parseFile(path: string, mostRows: number): Promise<ParsedFile> {
   const bytes = await readFile(path);
   const encoding = encodingOfAll(bytes);
   const separator = separatorOf(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)));
-  return { separator, rows: () => readRows(bytes, encoding, separator, mostRows) };
+  return { separator, rows: () => gathered(readRecords(bytes, encoding, separator, mostRows)) };
 }

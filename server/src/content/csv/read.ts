@@ -5,6 +5,7 @@ import type { ErrorCode, ErrorParam } from '@vitrine/contract/errors/codes';
 import pLimit from 'p-limit';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { programFile } from '../../platform/installation.ts';
+import { readAhead } from '../../platform/read-ahead.ts';
 import type { CsvRow, ParsedFile } from './parse-file.ts';
 
 export interface ParsingInput {
@@ -47,11 +48,11 @@ async function nextOf(worker: Worker): Promise<ParsingAnswer> {
   return answer;
 }
 
-async function* rowsOf(worker: Worker): AsyncIterable<CsvRow> {
+async function* rowsOf(worker: Worker): AsyncIterable<readonly CsvRow[]> {
   for (;;) {
     const answer = await nextOf(worker);
     if (answer.kind !== 'rows') return;
-    yield* answer.rows;
+    yield answer.rows;
   }
 }
 
@@ -72,7 +73,7 @@ export function withCsvFile<T>(
     try {
       const opened = await nextOf(worker);
       if (opened.kind !== 'opened') throw new Error('a file was not opened');
-      return await use({ separator: opened.separator, rows: () => rowsOf(worker) });
+      return await use({ separator: opened.separator, rows: () => readAhead(rowsOf(worker)) });
     } finally {
       await worker.terminate();
     }

@@ -17,18 +17,18 @@ export async function findManaged(db: Database, caller: SignedIn, linkId: string
 /** Rows per statement of an export. */
 const AT_ONCE = 1000;
 
-/** Returns what yields the cells of each row of a list, page by page. */
+/** Returns what yields the cells of the rows of a list, page by page. */
 export function pagesOf<R>(
   readPage: (query: PageQuery) => Promise<{ items: readonly R[]; next_cursor: string | null }>,
 ) {
-  return async function* rows(cellsOf: (row: R) => string[]): AsyncGenerator<string[]> {
+  return async function* rows(cellsOf: (row: R) => string[]): AsyncGenerator<string[][]> {
     let cursor: string | null = null;
     do {
       const page: Awaited<ReturnType<typeof readPage>> = await readPage({
         limit: AT_ONCE,
         ...(cursor === null ? {} : { cursor }),
       });
-      for (const row of page.items) yield cellsOf(row);
+      yield page.items.map(cellsOf);
       cursor = page.next_cursor;
     } while (cursor !== null);
   };

@@ -10,7 +10,7 @@ import {
 import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, Refusal } from '../../../platform/http/refuse.ts';
 import { type CallersDefinition, checkWritable } from './rules.ts';
-import { storedIn, type TypedValue, type ValueColumns } from './typed-value.ts';
+import type { ValueColumns } from './typed-value.ts';
 
 /** An asset and one of its fields. */
 export interface Pair {
@@ -53,11 +53,6 @@ export async function readPairs(
       join assets a on a.id = p.asset_id join fields d on d.id = p.field_id
       left join asset_field_values v on v.asset_id = a.id and v.field_id = d.id`.execute(tx);
   return new Map(rows.map((row) => [pairKey({ assetId: row.asset_id, fieldId: row.field_id }), row]));
-}
-
-/** Returns the value of the pair as far as the caller may know it. */
-export function shownValue(row: PairRow): TypedValue | null {
-  return row.known && row.disclosed ? storedIn(row) : null;
 }
 
 /** Returns why the caller may not write the field of this asset; null if they may. */
