@@ -1383,8 +1383,13 @@ create table archives (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   preset text,
+  made_count integer not null default 0,
+  left_out_count integer not null default 0,
+  reported_at timestamp(3) with time zone,
+  outcome text,
   constraint archives_pkey PRIMARY KEY (id),
-  constraint archives_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+  constraint archives_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint archives_outcome_check CHECK ((outcome = ANY (ARRAY['done'::text, 'stopped'::text])))
 );
 CREATE INDEX archives_expiry ON public.archives USING btree (expires_at);
 CREATE INDEX archives_owner ON public.archives USING btree (user_ref, created_at DESC, id DESC);

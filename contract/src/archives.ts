@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { AssetSelection } from './batches.ts';
 import { mostNamed } from './limits.ts';
-import { bytes, operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { Count, closed, Timestamp, Uuid } from './values.ts';
 
 /** ARCHIVE-1: the most files of an archive. */
@@ -31,6 +31,20 @@ export const Archive = closed({
   bytes: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type Archive = Static<typeof Archive>;
+
+/** How far the download of an archive is. */
+export const ArchiveProgress = closed({
+  id: Uuid,
+  /** `prepared` before the first download, `stopped` when the download was broken off. */
+  state: Type.Enum(['prepared', 'running', 'done', 'stopped']),
+  /** The number of files that it will have. */
+  files: Count,
+  /** The files that are packed or, with a preset, made in their form, including those that were left out. */
+  made: Count,
+  /** The files that were left out since the archive was prepared. */
+  left_out: Count,
+});
+export type ArchiveProgress = Static<typeof ArchiveProgress>;
 
 export const createArchive = operation({
   id: 'createArchive',
@@ -71,4 +85,34 @@ export const getArchive = operation({
   params: closed({ id: Uuid }),
   responses: { 200: bytes('application/zip'), 206: bytes('application/zip') },
   errors: ['not-found', 'range-not-satisfiable'],
+});
+
+export const getArchiveProgress = operation({
+  id: 'getArchiveProgress',
+  method: 'GET',
+  path: '/archives/{id}/progress',
+  tag: 'Archives',
+  summary: 'How far the download of a ZIP is',
+  description:
+    'Returns how many files of an archive are packed or made in the form of its preset. The download reports it about twice a second. For the account that prepared the archive.',
+  door: 'signedIn',
+  scope: 'read',
+  params: closed({ id: Uuid }),
+  responses: { 200: ArchiveProgress },
+  errors: ['not-found'],
+});
+
+export const cancelArchive = operation({
+  id: 'cancelArchive',
+  method: 'DELETE',
+  path: '/archives/{id}',
+  tag: 'Archives',
+  summary: 'Cancel a ZIP of files',
+  description:
+    'Removes the archive of the account that prepared it. A download that runs is broken off within a second or when the file that is being made is ready, and no further files are made.',
+  door: 'signedIn',
+  scope: 'read',
+  params: closed({ id: Uuid }),
+  responses: { 204: noContent },
+  errors: ['not-found'],
 });

@@ -6,6 +6,7 @@ import * as annotationsResolve from '../content/annotations/resolve.ts';
 import * as approvalsSettings from '../content/approvals/settings.ts';
 import * as archivesCreate from '../content/archives/create.ts';
 import * as archivesDownload from '../content/archives/download.ts';
+import * as archivesProgress from '../content/archives/progress.ts';
 import * as assetsBytes from '../content/assets/bytes.ts';
 import * as assetsDelete from '../content/assets/delete.ts';
 import * as assetsEdit from '../content/assets/edit.ts';
@@ -223,6 +224,7 @@ const modules = [
   assetsTiles,
   archivesCreate,
   archivesDownload,
+  archivesProgress,
   batchesShow,
   batchesStart,
   collectionsCreate,

@@ -57,7 +57,9 @@ export async function expire(db: Database): Promise<number> {
     await sql`delete from access_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from scim_tokens where expires_at < now() - interval '30 days'`.execute(db),
     await sql`delete from asset_shares where expires_at <= now()`.execute(db),
-    await sql`delete from archives where expires_at <= now()`.execute(db),
+    // A download that runs is completed.
+    await sql`delete from archives where expires_at <= now()
+      and coalesce(reported_at < now() - interval '1 minute', true)`.execute(db),
     await sql`delete from converted_files where used_at < now() - interval '7 days'`.execute(db),
     // BATCH-10.
     await sql`delete from batches where created_at < now() - interval '30 days'`.execute(db),

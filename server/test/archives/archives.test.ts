@@ -184,6 +184,38 @@ describe('GET /archives/{id}', () => {
   });
 });
 
+// ARCHIVE-8
+describe('the progress of an archive', () => {
+  const progressOf = (id: string, who = mara) => who.ok('getArchiveProgress', { params: { id } });
+
+  test('says how many files are ready and left out while it is downloaded', async () => {
+    const files = [await fileOf('a.txt'), await fileOf('b.txt'), await fileOf('c.txt')];
+    const { id, url } = await pack({ ids: [...files.map((file) => file.id), nowhere] });
+    expect(await progressOf(id)).toEqual({ id, state: 'prepared', files: 3, made: 0, left_out: 0 });
+    await mara.ok('deleteAsset', { params: { id: files[0]?.id ?? '' }, body: {} });
+    await fetchZip({ url });
+    await expect.poll(() => progressOf(id)).toEqual({ id, state: 'done', files: 3, made: 3, left_out: 1 });
+    // Its process ended without a report.
+    await sql`update archives set outcome = null, reported_at = now() - interval '1 hour'
+      where id = ${id}`.execute(library.deps.db);
+    expect((await progressOf(id)).state).toBe('stopped');
+    expect(await ann.status('GET', `/archives/${id}/progress`)).toBe(404);
+  });
+
+  test('ends when the archive is cancelled, which breaks its download off', async () => {
+    const large = await upload(mara, Buffer.alloc(24 * 1024 * 1024, 'x'), { sensitivity: 'org' }, 'x.txt');
+    const { id, url } = await pack({ ids: [large.id] });
+    const headers = { cookie: `user=${mara.cookie() ?? ''}` };
+    const answer = await fetch(`${library.address}${url}`, { headers });
+    expect(await ann.status('DELETE', `/archives/${id}`)).toBe(404);
+    expect(await mara.status('DELETE', `/archives/${id}`)).toBe(204);
+    await expect(answer.arrayBuffer()).rejects.toThrow();
+    expect(await mara.status('GET', `/archives/${id}/progress`)).toBe(404);
+    expect(await mara.status('DELETE', `/archives/${id}`)).toBe(404);
+    expect((await fetchZip({ url })).status).toBe(404);
+  });
+});
+
 // ARCHIVE-1
 test('names of files differ also where case and Unicode form do not count', () => {
   const nameOf = distinctNames([]);
@@ -252,7 +284,9 @@ test('forms of the next files are made on several cores, a few ahead of the one 
   }
   await settle();
   expect(begun()).toBe('abcdef');
+  expect(ahead.ready()).toBe(6);
   ahead.reach('a');
+  expect(ahead.ready()).toBe(5);
   ahead.next([...'bcdefghij']);
   expect(begun()).toBe('abcdefg');
   ahead.stop();

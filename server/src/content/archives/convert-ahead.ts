@@ -4,6 +4,8 @@ export interface ConvertAhead {
   next(ids: readonly string[]): void;
   /** Says that a file is packed now, so that more may begin. */
   reach(id: string): void;
+  /** Returns how many files are ready that are not packed yet. */
+  ready(): number;
   /** Begins no more. */
   stop(): void;
 }
@@ -16,6 +18,7 @@ export function convertAhead(convert: (id: string) => Promise<unknown>, atOnce: 
   let waiting: string[] = [];
   /** Files that were begun and are not packed yet. */
   const begun = new Set<string>();
+  const ready = new Set<string>();
   let running = 0;
 
   function begin(): void {
@@ -28,6 +31,7 @@ export function convertAhead(convert: (id: string) => Promise<unknown>, atOnce: 
         .catch(() => undefined)
         .finally(() => {
           running -= 1;
+          if (begun.has(id)) ready.add(id);
           begin();
         });
     }
@@ -40,9 +44,11 @@ export function convertAhead(convert: (id: string) => Promise<unknown>, atOnce: 
     },
     reach(id) {
       begun.delete(id);
+      ready.delete(id);
       waiting = waiting.filter((other) => other !== id);
       begin();
     },
+    ready: () => ready.size,
     stop() {
       waiting = [];
     },

@@ -21,6 +21,7 @@ import { findPreset } from '../downloads/presets.ts';
 import { convertAhead } from './convert-ahead.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
 import { distinctNames, safeName } from './names.ts';
+import { reportProgress } from './progress.ts';
 
 /** Rows read at a time. */
 const ROWS = 100;
@@ -75,6 +76,10 @@ async function readRows(db: Database, caller: SignedIn, id: string, after: numbe
       left join file_checksums k on k.hash = a.file_hash
     where z.archive_id = ${id} and z.position > ${after} order by z.position limit ${ROWS}`.execute(db);
   return rows;
+}
+
+async function exists(db: Database, id: string): Promise<boolean> {
+  return (await db.selectFrom('archives').select('id').where('id', '=', id).executeTakeFirst()) !== undefined;
 }
 
 /** Keeps checksums of files, a few hundred at a time. */
@@ -238,8 +243,11 @@ async function* rowsOf(
       after = row.position;
       yield { caller, row };
     }
-    if (rows.length < ROWS && after >= (rows.at(-1)?.position ?? after)) return;
+    if (rows.length < ROWS && after >= (rows.at(-1)?.position ?? after)) break;
   }
+  // Its list is gone with it.
+  if (!(await exists(db, archive.id)))
+    throw new ArchiveChanged('an archive was cancelled while it was packed');
 }
 
 /** Makes the forms of the files that come next, if the archive has a preset. */
@@ -257,20 +265,31 @@ function formsAhead(deps: Deps, { preset }: ArchiveRow) {
   };
 }
 
-/** Yields the files of an archive one by one, and then the list of what was left out. */
-async function* filesOf(deps: Deps, packing: Packing): AsyncGenerator<ZipSource> {
-  const ahead = formsAhead(deps, packing.archive);
-  try {
-    yield* packedFiles(deps, packing, ahead);
-  } finally {
-    ahead.stop();
-  }
+/** Counts the files that are ready and those that are left out, without those that were left out from the start. */
+function counting(ahead: ReturnType<typeof formsAhead>) {
+  let packed = 0;
+  let made = 0;
+  let leftOut = 0;
+  return {
+    add({ name }: FileRow, isPacked: boolean) {
+      if (name === null) return;
+      packed += 1;
+      if (!isPacked) leftOut += 1;
+    },
+    counts: () => {
+      // A form that is looked up again just before it is packed counts as ready meanwhile.
+      made = Math.max(made, packed + ahead.ready());
+      return { made, leftOut };
+    },
+  };
 }
 
-async function* packedFiles(
+/** Yields the files of an archive one by one, and then the list of what was left out. */
+async function* filesOf(
   deps: Deps,
   packing: Packing,
   ahead: ReturnType<typeof formsAhead>,
+  { add }: Pick<ReturnType<typeof counting>, 'add'>,
 ): AsyncGenerator<ZipSource> {
   const { isFixed } = packing;
   const checksums = checksumsOf(deps.db);
@@ -284,6 +303,7 @@ async function* packedFiles(
     if (typeof opened === 'string') {
       if (isFixed && row.name !== null) throw new ArchiveChanged('a file of an archive was taken away');
       leftOut.push(listed(row.asset_id, opened));
+      add(row, false);
       continue;
     }
     try {
@@ -291,11 +311,30 @@ async function* packedFiles(
     } finally {
       opened.close();
     }
+    add(row, true);
     await checksums.flushIfMany();
   }
   await checksums.flush();
   const text = leftOutText(leftOut);
   if (text !== null) yield text;
+}
+
+/** The bytes of an archive or of a range of it, and how many of its files are ready. */
+function bodyOf(deps: Deps, packing: Packing, range?: ByteRange) {
+  const ahead = formsAhead(deps, packing.archive);
+  const { add, counts } = counting(ahead);
+  const zip = writeZip(filesOf(deps, packing, ahead, { add }), range);
+  const stream = Readable.from(zip, { objectMode: false });
+  stream.once('close', ahead.stop);
+  return { stream, counts };
+}
+
+/** Reports how far a download is, and breaks it off when its archive is cancelled (ARCHIVE-8). */
+function followDownload({ db }: Deps, { id }: ArchiveRow, { stream, counts }: ReturnType<typeof bodyOf>) {
+  const end = reportProgress(db, id, counts, () =>
+    stream.destroy(new ArchiveChanged('an archive was cancelled while it was packed')),
+  );
+  stream.once('close', () => void end(stream.readableEnded ? 'done' : 'stopped'));
 }
 
 /**
@@ -318,11 +357,11 @@ export const download = handle(getArchive, async (deps, { caller, params, http }
   if (outcome.kind === 'outside')
     throw refuse('range-not-satisfiable', {}, { 'content-range': `bytes */${size}` });
   if (outcome.kind === 'whole') {
-    const files = filesOf(deps, { archive, caller, isFixed: false });
-    return { status: 200, body: Readable.from(writeZip(files), { objectMode: false }), headers };
+    const body = bodyOf(deps, { archive, caller, isFixed: false });
+    if (!http.isHead) followDownload(deps, archive, body);
+    return { status: 200, body: body.stream, headers };
   }
   const { start, end } = outcome.range;
-  const files = filesOf(deps, { archive, caller, isFixed: true });
   const partial = {
     ...headers,
     'content-length': String(end - start + 1),
@@ -330,7 +369,7 @@ export const download = handle(getArchive, async (deps, { caller, params, http }
   };
   return {
     status: 206,
-    body: Readable.from(writeZip(files, outcome.range), { objectMode: false }),
+    body: bodyOf(deps, { archive, caller, isFixed: true }, outcome.range).stream,
     headers: partial,
   };
 });

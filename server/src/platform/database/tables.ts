@@ -112,6 +112,10 @@ interface ArchivesTable {
   created_at: Generated<string>;
   expires_at: string;
   preset: string | null;
+  made_count: Generated<number>;
+  left_out_count: Generated<number>;
+  reported_at: string | null;
+  outcome: 'done' | 'stopped' | null;
 }
 
 interface AssetChangesTable {

@@ -23,16 +23,22 @@ async function headOf(root: string, key: string): Promise<StoredObject | null> {
   }
 }
 
+/** Bytes of the first read of a file, and of later ones: a reader that goes on gets chunks that cost less each. */
+const FIRST_CHUNK = 64 * 1024;
+const MOST_CHUNK = 256 * 1024;
+
 /**
  * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file is too short
  * or cannot be read; a plain file stream would end without an error.
  */
 export function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
   let position = start;
+  let most = FIRST_CHUNK;
   const end = start + length;
-  const next = async (most: number): Promise<Buffer | null> => {
+  const next = async (): Promise<Buffer | null> => {
     if (position >= end) return null;
-    const buffer = Buffer.allocUnsafe(Math.min(most, end - position));
+    const buffer = Buffer.allocUnsafeSlow(Math.min(most, end - position));
+    most = Math.min(most * 2, MOST_CHUNK);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position).catch((error: unknown) => {
       throw new DamagedObject(key, 'the disk cannot read it', { cause: error });
     });
@@ -41,9 +47,9 @@ export function readExactly(file: FileHandle, key: string, start: number, length
     return buffer.subarray(0, bytesRead);
   };
   return new Readable({
-    highWaterMark: 64 * 1024,
-    read(size) {
-      next(size).then(
+    highWaterMark: FIRST_CHUNK,
+    read() {
+      next().then(
         (chunk) => this.push(chunk),
         (error) => this.destroy(error),
       );
