@@ -14,6 +14,7 @@ import { benchPosts } from './posts.ts';
 import { benchRenditions } from './renditions.ts';
 import { benchRoots } from './roots.ts';
 import { benchSearch } from './search.ts';
+import { benchSelection } from './selection.ts';
 import { benchStart } from './start.ts';
 import { benchTeams } from './teams.ts';
 import { benchUploads } from './uploads.ts';
@@ -34,6 +35,8 @@ const { values, positionals } = parseArgs({
     by: { type: 'string', default: 'form,tus' },
     /** Files below the root. */
     files: { type: 'string', default: '100000' },
+    /** Number of assets that are loaded before they are selected. */
+    assets: { type: 'string', default: '50000' },
     /** Another checkout, measured in turn with this one. */
     reference: { type: 'string' },
   },
@@ -87,6 +90,9 @@ switch (positionals[0]) {
   case 'search':
     for (const posts of values.posts.split(',').map(Number))
       await benchSearch(posts, Number(values.seconds), values.directory);
+    break;
+  case 'selection':
+    await benchSelection(Number(values.assets));
     break;
   case 'start':
     await benchStart();
