@@ -1,7 +1,8 @@
 import type { AssetVersion } from '@vitrine/contract/versions';
 import { expect, it } from 'vitest';
 import { renditionMark } from '#lib/assets/renditions.ts';
-import { haveSameShape, ratioOfBoth } from '#lib/versions/compare.ts';
+import { haveSameShape, ratioOfBoth } from '#lib/comparison/compare.ts';
+import { placeInBox } from '#lib/comparison/marks.ts';
 import { factsOf, keptProblem, sameFileAs } from '#lib/versions/words.ts';
 
 const versionOf = (number: number, file_hash: string): AssetVersion => ({
@@ -28,15 +29,20 @@ it('a restored version names the first one with its file', () => {
   expect(factsOf(versionOf(1, 'a'))).toBe('PNG · 600 × 400 · 4.2 MB');
 });
 
-it('pictures of different shapes share a box in which both fit', () => {
+it('pictures of different shapes share a box in which both fit, and marks stay on their picture', () => {
   const [wide, tall] = [
-    { pixel_width: 300, pixel_height: 200 },
-    { pixel_width: 200, pixel_height: 300 },
+    { width: 300, height: 200 },
+    { width: 200, height: 300 },
   ];
-  expect(ratioOfBoth(wide, tall)).toBe(1.5);
+  expect(ratioOfBoth([wide, tall, undefined])).toBe(1.5);
   expect(haveSameShape(wide, tall)).toBe(false);
-  expect(haveSameShape(wide, { pixel_width: 1500, pixel_height: 1000 })).toBe(true);
-  expect(haveSameShape(wide, { pixel_width: null, pixel_height: null })).toBe(false);
+  expect(haveSameShape(wide, { width: 1500, height: 1000 })).toBe(true);
+  expect(haveSameShape(wide, undefined)).toBe(false);
+  expect(placeInBox(wide, 1.5)).toEqual({ x: 0, y: 0, w: 1, h: 1 });
+  const inWide = placeInBox(tall, 1.5);
+  expect(inWide.w).toBeCloseTo(4 / 9);
+  expect(inWide.x).toBeCloseTo(5 / 18);
+  expect(placeInBox(wide, 0.5)).toEqual({ x: 0, y: 1 / 3, w: 1, h: 1 / 3 });
 });
 
 it('from 0 to 1,000 earlier versions can be kept', () => {

@@ -2,8 +2,8 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { plainText, png, sha256 } from '../support/pictures.ts';
-import { call, fileOf, upload, uploadReady } from './call.ts';
-import { phone, visit } from './hands.ts';
+import { call, fileOf, publish, settled, upload, uploadReady } from './call.ts';
+import { naturalWidth, overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -84,6 +84,51 @@ test.each([
     await page.close();
   },
 );
+
+// ANNOTATION-4
+test.each([
+  ['a desk', wide],
+  ['a phone', phone],
+] as const)('on %s, files of a post are compared with the comments on their versions', async (_, screen) => {
+  const page = await studio.enter('ana', screen);
+  const seed = screen === wide ? 70 : 80;
+  const bay = await uploadReady(ana, await png(600, 400, seed), { title: 'Bay' });
+  const cliff = await uploadReady(ana, await png(300, 400, seed + 1), { title: 'Cliff' });
+  const post = await publish(ana, `Coast ${seed}`, [cliff, bay]);
+  const annotate = (body: string, anchor: object) =>
+    call(ana, 'POST', `/posts/${post}/annotations`, { asset_id: bay, anchor, body });
+  await annotate('Too dark', { kind: 'region', x: 0.1, y: 0.2, w: 0.3, h: 0.4 });
+  const multipart = { file: await picture(seed + 2) };
+  expect((await ana.request.post(`/api/v1/assets/${bay}/versions`, { multipart })).status()).toBe(201);
+  expect(await settled(ana, bay)).toBe('ready');
+  await annotate('Better', { kind: 'point', x: 0.5, y: 0.5 });
+
+  await page.goto(`/posts/${post}`);
+  await page.getByRole('button', { name: 'Full screen' }).click();
+  const viewer = page.getByRole('dialog').first();
+  await viewer.getByRole('button', { name: 'Compare' }).click();
+  const files = page.getByRole('dialog', { name: 'Compare files' });
+  for (const name of ['Cliff', 'Bay, version 2'])
+    await expect.poll(() => naturalWidth(files.getByRole('img', { name }))).toBeGreaterThan(0);
+  await files.getByRole('list', { name: 'Comments on Bay, version 2' }).getByText('Better').waitFor();
+
+  await files.getByLabel('Left', { exact: true }).selectOption({ label: '2. Bay' });
+  await page.getByLabel('Left, version').selectOption('1');
+  const versions = page.getByRole('dialog', { name: 'Compare versions' });
+  await versions.getByRole('list', { name: 'Comments on version 1' }).getByText('Too dark').waitFor();
+  const marks = versions.locator('[data-mark]');
+  await expect.poll(() => marks.allTextContents()).toEqual(['1', '2']);
+  await versions.getByLabel('Also draw those of version 1 over version 2').check();
+  await expect.poll(() => marks.allTextContents()).toEqual(['1', '2', '1']);
+  await versions.getByText('Difference', { exact: true }).click();
+  await expect.poll(() => marks.count()).toBe(3);
+  await versions.getByLabel('Show comments').uncheck();
+  await expect.poll(() => marks.count()).toBe(0);
+  await versions.getByRole('button', { name: 'Close' }).click();
+  await viewer.getByRole('button', { name: 'Compare' }).waitFor();
+  expect(await overhang(page)).toBeLessThanOrEqual(0);
+  await page.close();
+});
 
 test('two versions of a film play, pause and seek in step', async () => {
   const film = (hue: number) =>
