@@ -99,3 +99,19 @@ export const exportAssetSheet = operation({
   path: '/assets/{id}/annotations.pdf',
   summary: 'Export the annotations of an asset as PDF',
 });
+
+/** ANNOTATION-21. */
+export const exportAnnotatedPdf = operation({
+  method: 'GET',
+  tag: 'Comments',
+  door: 'public',
+  scope: 'read',
+  params,
+  id: 'exportAnnotatedPdf',
+  path: '/assets/{id}/annotated.pdf',
+  summary: 'Export a PDF with its annotations',
+  description:
+    'Returns a copy of a PDF in which the annotations of the current version are annotations of the PDF, with author, text and time. At most 1,000 annotations. Other files, and PDFs that are encrypted, damaged or larger than 200 MiB, return 409.',
+  responses: { 200: bytes('application/pdf') },
+  errors: ['file-not-annotatable', 'not-found', 'picture-decoding-stopped'],
+});

@@ -81,6 +81,10 @@ export const contentErrors = {
     text: 'give either keep and the others to remove, or different',
   },
   'file-without-timeline': { status: 409, text: 'only films and sounds have a timeline' },
+  'file-not-annotatable': {
+    status: 409,
+    text: 'only PDF documents that are neither encrypted, damaged nor very large can be annotated',
+  },
   'file-part-missing': { status: 400, text: 'the form has no part named file', property: 'file' },
   'file-part-single': { status: 400, text: 'the form has one part named file', property: 'file' },
   'file-part-strict': {

@@ -1,4 +1,5 @@
 import type { Stroke } from '@vitrine/contract/strokes';
+import type { PdfComment } from './annotated-pdf/annotate.ts';
 import type { SheetContents } from './annotation-sheets/write.ts';
 import type { Conversion as CopyForm } from './convert.ts';
 import type { Moment } from './flatten.ts';
@@ -37,6 +38,8 @@ export interface DecoderTasks {
   whiteboard: { input: { strokes: readonly Stroke[]; form: 'svg' | 'png'; to: string }; output: null };
   /** Writes a contact sheet of annotations with the pictures at `path` to `to`, as PDF. */
   annotationSheet: { input: { path: string; contents: SheetContents; to: string }; output: null };
+  /** Writes a copy of a PDF with comments as its annotations to `to`. Returns false if it cannot be annotated. */
+  annotatedPdf: { input: { path: string; comments: readonly PdfComment[]; to: string }; output: boolean };
   /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
   convert: { input: { path: string; mime: string; form: CopyForm; outDir: string }; output: string | null };
   /** Returns the kind of a logo file, or the rule that it breaks. */
@@ -100,6 +103,10 @@ const perform: Perform = {
     const { writeSheet } = await import('./annotation-sheets/write.ts');
     await writeSheet(path, contents, to);
     return null;
+  },
+  async annotatedPdf({ path, comments, to }) {
+    const { annotatePdf } = await import('./annotated-pdf/annotate.ts');
+    return annotatePdf(path, comments, to);
   },
   async convert({ path, mime, form, outDir }) {
     const { convertFile } = await import('./convert.ts');

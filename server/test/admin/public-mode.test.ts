@@ -99,7 +99,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
   const reachable = all.filter(({ door }) => door === 'public').map(({ id }) => id);
   expect(reachable.sort()).toEqual(
     `
-    countAssets exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
+    countAssets exportAnnotatedPdf exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
     exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
     getDrawing getField getLike getPost getPreviews getSubtitles getTag getUser getUserByUsername getWhiteboard
     getWhiteboardPng getWhiteboardSvg

@@ -35,14 +35,6 @@ export async function deleteVersion(service: Service, id: string, number: number
   await showVersions(service, id);
 }
 
-/** Reads the kind of the file, which all versions share. */
-export function kindQuery({ client }: Service, id: string) {
-  return queryOptions({
-    queryKey: ['kind', id],
-    queryFn: async ({ signal }) => (await client.call('getAssetMedia', { params: { id }, signal })).kind,
-  });
-}
-
 /** Reads how many earlier versions files keep. */
 export function keptQuery({ client }: Service) {
   return queryOptions({

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import {
   type ExportRate,
+  exportAnnotatedPdf,
   exportAssetAnnotations,
   exportAssetSheet,
   exportEdl,
@@ -20,6 +21,7 @@ import { handle } from '../../../core/handle.ts';
 import { previewKind } from '../../../media/renderable.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { writeAnnotatedPdf } from './annotated-pdf.ts';
 import { type Exported, readDrawings, readExported } from './read.ts';
 import { writeSheet } from './sheet.ts';
 import { writeTable } from './table.ts';
@@ -27,13 +29,13 @@ import { countingOf } from './timecode.ts';
 import { timelineOf, writeEdl, writeFcpxml, writeOtio } from './timelines.ts';
 
 /** The answer with an export, which browsers store under this name. */
-function file(content: string | Readable, type: string, extension: string) {
+function file(content: string | Readable, type: string, extension: string, name = 'annotations') {
   return {
     status: 200 as const,
     body: typeof content === 'string' ? Readable.from([Buffer.from(content)]) : content,
     headers: {
       'content-type': typeof content === 'string' ? `${type}; charset=utf-8` : type,
-      'content-disposition': `attachment; filename="annotations.${extension}"`,
+      'content-disposition': `attachment; filename="${name}.${extension}"`,
       'cache-control': 'no-store',
     },
   };
@@ -122,4 +124,9 @@ export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params
 export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params }) => {
   const { title } = await readFile(deps.db, caller, params.id);
   return sheet(deps, caller, title, { asset: params.id });
+});
+
+export const annotatedPdf = handle(exportAnnotatedPdf, async (deps, { caller, params }) => {
+  await readFile(deps.db, caller, params.id);
+  return file(await writeAnnotatedPdf(deps, caller, params.id), 'application/pdf', 'pdf', 'annotated');
 });

@@ -107,7 +107,7 @@ async function partsOf(
 }
 
 /** Returns a file as a stream. The file has no name any more, so that it is gone once it is read. */
-async function readOnce(path: string): Promise<Readable> {
+export async function readOnce(path: string): Promise<Readable> {
   const made = await open(path);
   await rm(path);
   return made.createReadStream();
