@@ -5,6 +5,7 @@ import { liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { callersOf } from './caller-of.ts';
 import { liveComment } from './comments.ts';
+import { passedOn } from './links.ts';
 import { callersFor, readablePosts } from './posts.ts';
 import { postsUnderReview, shownInReviews } from './reviews.ts';
 
@@ -28,6 +29,18 @@ export function annotatedMembers(caller: Caller): Predicate {
 
 /** Comments that are neither annotations nor replies to one: every reader of the post reads them (POST-33). */
 export const plainComment: Predicate = sql`(${liveComment} and c.annotated_asset_id is null)`;
+
+/** Members `a` of a post `p` whose annotations go to peers, and come from them: those that they have unencrypted. */
+export const annotatedMembersForPeers: Predicate = sql`(case when p.origin_peer_id is null then ${passedOn}
+  else a.origin_peer_id = p.origin_peer_id and ${liveAsset} end)`;
+
+/**
+ * Comments that peers get of the posts `p` that they have, and take answers to: of annotations and replies to them, those
+ * about such members (FED-100).
+ */
+export const commentsForPeers: Predicate = sql`(${liveComment} and (c.annotated_asset_id is null
+  or exists (select from post_members m join assets a on a.id = m.asset_id
+    where m.post_id = p.id and m.asset_id = c.annotated_asset_id and ${annotatedMembersForPeers})))`;
 
 /** Comments that the caller reads, and deleted ones that they would read. */
 export function commentsInSight(caller: Caller): Predicate {

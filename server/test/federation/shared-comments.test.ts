@@ -1,7 +1,21 @@
+import type { Stroke } from '@vitrine/contract/strokes';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { Visitor } from '../support/client.ts';
-import { openPair, postOf, rejectionsAt, rowsOf, send, settle, sharePost } from './installs.ts';
+import { upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
+import {
+  envelopeOf,
+  noteOf,
+  openPair,
+  postOf,
+  reasonOf,
+  rejectionsAt,
+  rowsOf,
+  send,
+  settle,
+  sharePost,
+} from './installs.ts';
 
 const { harbour, studio, peerOfOne } = await openPair();
 const [alice, bob] = [await harbour.join('alice'), await studio.join('bob')];
@@ -109,5 +123,98 @@ describe('comments and likes on a shared post', () => {
     expect(await rejectionsAt(studio)).toEqual(before);
     const statuses = (await rowsOf(harbour, changes)).map(({ status }) => status);
     expect(statuses).toEqual(['skipped', 'skipped', 'skipped']);
+  });
+});
+
+describe('annotations of a shared post', () => {
+  const anchor = { kind: 'point', x: 0.25, y: 0.5 } as const;
+  const stroke: Stroke = {
+    points: [
+      [0.1, 0.2],
+      [0.3, 0.4],
+    ],
+  };
+  const threadOf = async (account: Visitor, id: string) =>
+    (await account.ok('listComments', { params: { id } })).items.toReversed();
+  const annotate = (account: Visitor, id: string, asset_id: string, what: object) =>
+    account.ok('createAnnotation', { params: { id }, body: { asset_id, anchor, ...what } });
+  const filesOf = async (account: Visitor, id: string) =>
+    (await account.ok('getPost', { params: { id } })).members.map(({ asset_id }) => asset_id);
+
+  // FED-100
+  test('go both ways with their places, drawings and answers', async () => {
+    const title = 'Place by place';
+    const { id, asset } = await sharePost(alice, peerOfOne, title, { scope: 'comment' });
+    await annotate(alice, id, asset.id, { body: 'Brighter', strokes: [stroke] });
+    await settle(harbour, studio);
+    const mirror = (await postOf(bob, title)).id;
+    const [file = ''] = await filesOf(bob, mirror);
+    const [received] = await threadOf(bob, mirror);
+    expect(received).toMatchObject({
+      body: 'Brighter',
+      remote_display_name: 'alice',
+      annotation: { asset_id: file, version: 1, anchor, strokes: [stroke] },
+    });
+    await bob.ok('createComment', {
+      params: { id: mirror },
+      body: { body: 'How much?', parent_id: received?.id ?? '' },
+    });
+    await annotate(bob, mirror, file, { body: 'And this' });
+    await settle(studio, harbour);
+    const [first, second] = await threadOf(alice, id);
+    expect(first?.replies).toMatchObject([{ body: 'How much?', remote_display_name: 'bob' }]);
+    expect(second).toMatchObject({
+      body: 'And this',
+      annotation: { asset_id: asset.id, version: 1, anchor },
+    });
+    // They are no comments on the post as a whole.
+    expect((await alice.ok('getPost', { params: { id } })).comment_count).toBe(0);
+    await alice.ok('deletePostPeer', { params: target(id) });
+    await settle(harbour, studio);
+  });
+
+  // FED-100
+  test('are plain comments for a peer that does not know places, which gets no mere drawing', async () => {
+    const title = 'Words only';
+    const known = (to: string) =>
+      sql`update federation_peers set capabilities = ${sql.raw(to)}`.execute(harbour.database.db);
+    await known(`array_remove(capabilities, 'annotations-v1')`);
+    const { id, asset } = await sharePost(alice, peerOfOne, title, { scope: 'comment' });
+    await annotate(alice, id, asset.id, { body: 'In words' });
+    await annotate(alice, id, asset.id, { strokes: [stroke] });
+    const before = await rejectionsAt(studio);
+    await settle(harbour, studio);
+    const thread = await threadOf(bob, (await postOf(bob, title)).id);
+    expect(thread.map(({ body, annotation }) => [body, annotation])).toEqual([['In words', undefined]]);
+    expect(await rejectionsAt(studio)).toEqual(before);
+    await known(`capabilities || 'annotations-v1'::text`);
+    await alice.ok('deletePostPeer', { params: target(id) });
+    await settle(harbour, studio);
+  });
+
+  // FED-100
+  test('of files that are not sent stay here, and none about them is taken', async () => {
+    const title = 'Two files';
+    const { id, asset } = await sharePost(alice, peerOfOne, title, { scope: 'comment' });
+    const hidden = await upload(alice, plainFile('hidden'), { sensitivity: 'org' });
+    const members = [{ asset_id: asset.id }, { asset_id: hidden.id }];
+    await alice.ok('updatePost', { params: { id }, body: { members } });
+    const secret = await annotate(alice, id, hidden.id, { body: 'Not for peers' });
+    await settle(harbour, studio);
+    const mirror = (await postOf(bob, title)).id;
+    expect(await threadOf(bob, mirror)).toEqual([]);
+    const answerTo = async (uri: string, more: object) => {
+      const body = { type: 'Create', object: noteOf(studio, bob, uri, more) };
+      return reasonOf(send(studio, harbour, await envelopeOf(studio, bob, body)));
+    };
+    const post = `${harbour.address}/posts/${id}`;
+    const annotation = { asset: `${harbour.address}/assets/${hidden.id}`, anchor };
+    const reasons = [
+      await answerTo(post, { annotation }),
+      await answerTo(`${post}#comment-${secret.id}`, {}),
+      await answerTo(post, { content: ' ' }),
+    ];
+    expect(reasons).toEqual(['unknown_object', 'unknown_object', 'malformed']);
+    expect((await threadOf(alice, id)).map(({ body }) => body)).toEqual(['Not for peers']);
   });
 });

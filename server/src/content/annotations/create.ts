@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { annotatedMembers, annotatedPosts, lockDiscussed } from '../../access/annotations.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
+import { notifyPeersOfActivity } from '../../core/outbox/enqueue.ts';
 import { announce } from '../../people/notifications/announce.ts';
 import { watchAsCommenter } from '../../people/notifications/watch.ts';
 import type { Tx } from '../../platform/database/pool.ts';
@@ -70,6 +71,12 @@ export const create = handle(createAnnotation, async ({ db }, { caller, params, 
       .execute();
     await watchAsCommenter(tx, caller.ref, params.id);
     await announce(tx, { what: 'comment', comment: id, answers: null });
+    await notifyPeersOfActivity(tx, params.id, {
+      activity: 'create',
+      kind: 'comment',
+      objectId: id,
+      actorRef: caller.ref,
+    });
     return readComment(tx, caller, id);
   });
   return { status: 201, body: comment };

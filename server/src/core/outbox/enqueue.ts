@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { plainComment } from '../../access/annotations.ts';
+import { commentsForPeers } from '../../access/annotations.ts';
 import { peersToNotify, shareInForce } from '../../access/federation.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { enqueue, enqueueAll } from '../job-table.ts';
@@ -185,7 +185,7 @@ export async function notifyPeersOfComments(tx: Tx, given: RawBuilder<unknown>):
     select given.peer_id, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
     from (select distinct post_id, peer_id from (${given}) x) given
       join posts p on p.id = given.post_id and p.origin_peer_id is null
-      join comments c on c.post_id = p.id and ${plainComment} left join remote_actors ra on ra.ref = c.remote_actor_ref
+      join comments c on c.post_id = p.id and ${commentsForPeers} left join remote_actors ra on ra.ref = c.remote_actor_ref
       join federation_peers pe on pe.id = given.peer_id and pe.state in ('connected', 'disabled')
     where c.author_user_ref is not null or ra.peer_id <> given.peer_id
     order by c.created_at, c.id`,

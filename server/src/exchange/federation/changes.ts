@@ -1,7 +1,7 @@
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import { plainComment } from '../../access/annotations.ts';
+import { commentsForPeers } from '../../access/annotations.ts';
 import { type PeerCaller, postsGivenTo, shareInForce } from '../../access/federation.ts';
 import type { Deps } from '../../core/deps.ts';
 import { notifyPeerOfCollection, wakeDelivery } from '../../core/outbox/enqueue.ts';
@@ -101,7 +101,7 @@ async function sendAll(tx: Tx, peer: PeerCaller, url: string): Promise<void> {
   await sql`insert into federation_outbox (peer_id, activity, kind, object_id, actor_ref)
     select ${peerId}, 'create', 'comment', c.id, coalesce(c.author_user_ref, p.author_user_ref)
     from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref
-    where ${postsGivenTo(peer)} and ${plainComment} and (c.author_user_ref is not null or ra.peer_id <> ${peerId})
+    where ${postsGivenTo(peer)} and ${commentsForPeers} and (c.author_user_ref is not null or ra.peer_id <> ${peerId})
     order by c.created_at, c.id`.execute(tx);
 }
 

@@ -38,12 +38,16 @@ export const TEAM_SHARES = 'team-shares-v1';
 /** Peers with this capability take comments that persons of other peers wrote on our posts. */
 export const RELAYED_COMMENTS = 'relayed-comments-v1';
 
+/** Peers with this capability understand comments about places in files. */
+export const ANNOTATIONS = 'annotations-v1';
+
 /** Optional capabilities of an install, which peers read when they pair. */
 const capabilities = [
   'batched-inbox-v1',
   'changes-v1',
   TEAM_SHARES,
   RELAYED_COMMENTS,
+  ANNOTATIONS,
   ...encryptionCapabilities,
 ];
 

@@ -1,6 +1,6 @@
 import { visibilities } from '@vitrine/contract/visibilities';
 import { type RawBuilder, sql } from 'kysely';
-import { plainComment } from '../../access/annotations.ts';
+import { commentsForPeers } from '../../access/annotations.ts';
 import {
   assetsGivenEncrypted,
   assetsGivenTo,
@@ -17,10 +17,10 @@ import { kindOf } from '../../media/sniff.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { readGivenValues } from './fields/send.ts';
 import { bytesKey } from './files/encrypted-bytes.ts';
-import { type Install, RELAYED_COMMENTS } from './identity.ts';
+import { ANNOTATIONS, type Install, RELAYED_COMMENTS } from './identity.ts';
 import type { ActorKeys } from './keys.ts';
 import { casUri, commentUri, objectUri } from './protocol/addresses.ts';
-import type { AaFieldValue } from './protocol/objects.ts';
+import type { AaFieldValue, AaNote } from './protocol/objects.ts';
 
 /** The part of an address that names the kind of an object. */
 export const collections = { post: 'posts', asset: 'assets', collection: 'collections' } as const;
@@ -275,23 +275,34 @@ export async function assetAlone(writing: Writing, id: string): Promise<Rendered
 export function uriOf(
   install: Install,
   { peerId }: PeerCaller,
-  kind: 'post' | 'comment',
+  kind: 'post' | 'asset' | 'comment',
   id: RawBuilder<unknown>,
   postId: RawBuilder<unknown>,
 ) {
   const own =
-    kind === 'post'
-      ? sql`${`${install.url}/posts/`} || ${id}`
+    kind !== 'comment'
+      ? sql`${`${install.url}/${kind}s/`} || ${id}`
       : sql`${`${install.url}/posts/`} || ${postId} || '#comment-' || ${id}`;
   return sql`coalesce((select o.uri from federated_objects o where o.kind = ${kind} and o.local_id = ${id}
     and o.peer_id = ${peerId}), ${own})`;
 }
 
-/** Whether the peer accepts relayed comments of other peers. */
-async function takesRelayed(db: Database, { peerId }: PeerCaller): Promise<boolean> {
+/** Whether the peer states this capability. */
+async function hasCapability(db: Database, { peerId }: PeerCaller, capability: string): Promise<boolean> {
   const { rows } = await sql`select from federation_peers where id = ${peerId}
-    and ${RELAYED_COMMENTS} = any(capabilities)`.execute(db);
+    and ${capability} = any(capabilities)`.execute(db);
   return rows.length > 0;
+}
+
+/** What a comment is about, as it goes to a peer. */
+type SentAnnotation = NonNullable<AaNote['annotation']>;
+
+/** The place of an annotation `n` of the file as it is now; null for others, because peers have no earlier version. */
+function annotationFor(install: Install, peer: PeerCaller): RawBuilder<SentAnnotation | null> {
+  return sql`case when n.version = coalesce((select max(v.number) from asset_versions v
+      where v.asset_id = c.annotated_asset_id), 1)
+    then jsonb_strip_nulls(jsonb_build_object('asset', ${uriOf(install, peer, 'asset', sql`c.annotated_asset_id`, sql`c.post_id`)},
+      'anchor', n.anchor, 'strokes', n.strokes)) end`;
 }
 
 /**
@@ -313,18 +324,22 @@ export async function commentObject(
     remote_name: string | null;
     written_by: string | null;
     written_at: string | null;
+    annotation: SentAnnotation | null;
   }>`select c.body, c.post_id, c.created_at, c.edited_at, c.remote_display_name as remote_name, ra.uri as written_by,
-      pe.display_name as written_at,
+      pe.display_name as written_at, ${annotationFor(install, peer)} as annotation,
       ${uriOf(install, peer, 'post', sql`c.post_id`, sql`c.post_id`)} as post_uri,
       case when c.parent_id is not null then ${uriOf(install, peer, 'comment', sql`c.parent_id`, sql`c.post_id`)} end as parent_uri
     from comments c join posts p on p.id = c.post_id left join remote_actors ra on ra.ref = c.remote_actor_ref
-      left join federation_peers pe on pe.id = ra.peer_id
-    where c.id = ${id} and ${plainComment} and ${postsDiscussedWith(peer)}
+      left join annotations n on n.comment_id = c.id left join federation_peers pe on pe.id = ra.peer_id
+    where c.id = ${id} and ${commentsForPeers} and ${postsDiscussedWith(peer)}
       and ra.peer_id is distinct from ${peer.peerId}::uuid`.execute(db);
   const [comment] = rows;
   if (comment === undefined) return null;
   const { written_by, written_at } = comment;
-  if (written_by !== null && !(await takesRelayed(db, peer))) return null;
+  if (written_by !== null && !(await hasCapability(db, peer, RELAYED_COMMENTS))) return null;
+  // Without its place it is a comment on the post; a drawing alone says nothing (FED-100).
+  const isPlaced = comment.annotation !== null && (await hasCapability(db, peer, ANNOTATIONS));
+  if (!isPlaced && comment.body === '') return null;
   const object = {
     type: 'Note',
     id: commentUri(install.url, comment.post_id, id),
@@ -333,6 +348,7 @@ export async function commentObject(
     ...(written_by === null ? {} : { onBehalfOf: { id: written_by, library: written_at ?? '' } }),
     content: comment.body,
     inReplyTo: comment.parent_uri ?? comment.post_uri,
+    ...(isPlaced ? { annotation: comment.annotation } : {}),
     published: comment.created_at,
     updated: comment.edited_at ?? comment.created_at,
   };

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { commentsForPeers } from '../../../access/annotations.ts';
 import { liveComment } from '../../../access/comments.ts';
 import { mayComment, postsGivenTo } from '../../../access/federation.ts';
 import { notifyPeersOfActivity } from '../../../core/outbox/enqueue.ts';
@@ -8,6 +9,7 @@ import { findMirrored, type Mirrored, rememberMirrored } from '../mirror/objects
 import { objectUri, parseActorUri, parseCommentUri } from '../protocol/addresses.ts';
 import type { AaNote } from '../protocol/objects.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { type ReceivedAnnotation, readAnnotation } from './annotation.ts';
 import { postAt } from './like.ts';
 import type { Receipt } from './receipt.ts';
 
@@ -31,10 +33,27 @@ async function placeOf(
     return { post: at === null ? uri : objectUri(at.base, 'posts', at.post), parent: null };
   const { rows } = await sql<{ id: string; post_uri: string }>`
     select coalesce(c.parent_id, c.id) as id, coalesce(o.uri, ${receipt.install.url} || '/posts/' || c.post_id) as post_uri
-    from comments c left join federated_objects o on o.kind = 'post' and o.local_id = c.post_id
-    where c.id = ${parent} and ${liveComment}`.execute(tx);
+    from comments c join posts p on p.id = c.post_id
+      left join federated_objects o on o.kind = 'post' and o.local_id = c.post_id
+    where c.id = ${parent} and ${commentsForPeers}`.execute(tx);
   if (rows[0] === undefined) throw new Rejection('unknown_object', 'the comment it answers is gone');
   return { post: rows[0].post_uri, parent: rows[0].id };
+}
+
+async function storeAnnotation(
+  tx: Tx,
+  comment: string,
+  { version, anchor, strokes }: ReceivedAnnotation,
+): Promise<void> {
+  await tx
+    .insertInto('annotations')
+    .values({
+      comment_id: comment,
+      version,
+      anchor: JSON.stringify(anchor),
+      strokes: strokes === null ? null : JSON.stringify(strokes),
+    })
+    .execute();
 }
 
 /** A comment of a peer on a local post, which may also be shared with other peers. */
@@ -105,20 +124,23 @@ export async function applyComment(tx: Tx, receipt: Receipt, note: AaNote): Prom
   if (post.ours) {
     const { rows } = await sql<{
       allowed: boolean;
-    }>`select p.comments_enabled and ${mayComment(sender, actor.uri)} as allowed
+    }>`select (p.comments_enabled or ${note.annotation !== undefined}) and ${mayComment(sender, actor.uri)} as allowed
       from posts p where p.id = ${post.id}`.execute(tx);
     if (rows[0]?.allowed !== true)
       throw new Rejection('unshared_object', 'the share does not allow comments');
   }
+  const annotation =
+    note.annotation === undefined ? null : await readAnnotation(tx, receipt, post.id, note.annotation);
   const { rows } = await sql<{ id: string }>`
-    insert into comments (post_id, parent_id, remote_actor_ref, remote_display_name, relayed_for, relayed_library, body,
+    insert into comments (post_id, parent_id, annotated_asset_id, remote_actor_ref, remote_display_name, relayed_for, relayed_library, body,
       created_at)
-    values (${post.id}, ${place.parent}, ${actor.ref},
+    values (${post.id}, ${place.parent}, ${annotation?.asset ?? null}, ${actor.ref},
       ${onBehalfOf === undefined ? actor.display_name : note.attributedToName}, ${onBehalfOf?.id ?? null},
       ${onBehalfOf?.library ?? null}, ${note.content}, least(${note.published}::timestamptz, now()))
     returning id`.execute(tx);
   const id = rows[0]?.id;
   if (id === undefined) throw new Error('a comment of a peer was not stored');
+  if (annotation !== null) await storeAnnotation(tx, id, annotation);
   await rememberMirrored(tx, sender.peerId, 'comment', note.id, id, note.updated);
   await announce(tx, { what: 'comment', comment: id, answers: place.parent });
   if (post.ours) await relay(tx, receipt, { activity: 'create', comment: id });

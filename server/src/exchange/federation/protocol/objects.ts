@@ -1,5 +1,7 @@
+import { Anchor } from '@vitrine/contract/annotations';
 import { Sensitivity, SubtitleTrack } from '@vitrine/contract/assets';
 import { type FieldType, fieldTypes } from '@vitrine/contract/field-types';
+import { Strokes } from '@vitrine/contract/strokes';
 import { closed, Tags } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
 import type { WireForm } from '../../../content/fields/types/field-type.ts';
@@ -199,9 +201,14 @@ const Note = closed({
   attributedToName: text(200),
   /** The author at a third install and the name of that library, if the library of the post relays the comment. */
   onBehalfOf: Type.Optional(closed({ id: ActorUri, library: text(200) })),
-  content: Type.String({ minLength: 1, maxLength: 10_000, pattern: '\\S' }),
+  /** Empty only if it is a drawing. */
+  content: text(10_000),
   /** The post, or the comment that is replied to. */
   inReplyTo: PostOrCommentUri,
+  /** What it is about, for receivers that state `annotations-v1`: a member of the post as it is now, and a place in it. */
+  annotation: Type.Optional(
+    closed({ asset: objectUriOf('assets'), anchor: Anchor, strokes: Type.Optional(Strokes) }),
+  ),
 });
 /** A comment. */
 export type AaNote = Static<typeof Note>;
@@ -239,6 +246,14 @@ function checkOrigin(object: { id: string; attributedTo: string; team?: AaWorksp
 function checkRelayed({ id, onBehalfOf }: AaNote): void {
   if (onBehalfOf !== undefined && parseActorUri(onBehalfOf.id)?.base === parseCommentUri(id)?.base)
     throw new Rejection('malformed', 'onBehalfOf belongs to the install of the comment');
+}
+
+/** A comment says or draws something, and only a root is about a place. */
+function checkContent({ content, annotation, inReplyTo }: AaNote): void {
+  if (!/\S/.test(content) && annotation?.strokes === undefined)
+    throw new Rejection('malformed', 'content is empty');
+  if (annotation !== undefined && parseObjectUri(inReplyTo) === null)
+    throw new Rejection('malformed', 'a reply has no annotation');
 }
 
 function readAsset(asset: WireAsset): AaAsset {
@@ -293,6 +308,7 @@ export function readObject(value: unknown): AaObject {
       const object = checks[type](value);
       checkOrigin(object);
       checkRelayed(object);
+      checkContent(object);
       return object;
     }
     case 'aa:Workspace': {
