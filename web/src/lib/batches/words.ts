@@ -2,9 +2,13 @@ import type { Batch, BatchPreview } from '@vitrine/contract/batches';
 import { numberOf } from '#lib/selection/words.ts';
 import { nounsOf } from './subjects.ts';
 
+/** The reason for posts that lack approvals (APPROVAL-1). */
+export const missingApprovals = 'approval_required';
+
 /** Reasons that the service gives for many objects, for users. */
 const reasons: Readonly<Record<string, string>> = {
   'not found': 'not found, or not shared with you',
+  [missingApprovals]: 'approvals are missing',
   'changed since': 'changed by somebody since',
 };
 
