@@ -49,7 +49,7 @@ describe('a notification', () => {
     [
       { kind: 'guest_feedback', link: { id: 'l', label: 'Nord', target_kind: 'collection', target_id: 'k' } },
       'Guests left feedback at your link Nord',
-      '/collections/k',
+      '/links/l',
     ],
     [{ kind: 'follow' }, 'Otto Brandt started following you', '/users/otto%20b'],
     [{ kind: 'request_received', request }, 'Otto Brandt asks to see an asset', '/requests'],

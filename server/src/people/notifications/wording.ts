@@ -66,7 +66,7 @@ export function sentenceOf(notification: Notification): string {
 function linkOf(notification: Notification, baseUrl: string | null): string | null {
   const { post, comment, request, review, asset, actor, team, link, kind } = notification;
   if (baseUrl === null) return null;
-  if (link !== undefined) return `${baseUrl}/${link.target_kind}s/${link.target_id}`;
+  if (link !== undefined) return `${baseUrl}/links/${link.id}`;
   if (asset !== undefined) return `${baseUrl}/assets/${asset.id}`;
   if (review !== undefined) return `${baseUrl}/reviews/${review.id}`;
   if (post !== undefined)

@@ -103,7 +103,7 @@ export function sentenceOf(notification: Notification): Piece[] {
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
   const { kind, post, comment, request, review, asset, actor, team, link } = notification;
-  if (link !== undefined) return `/${link.target_kind}s/${link.target_id}`;
+  if (link !== undefined) return `/links/${link.id}`;
   if (asset !== undefined) return `/assets/${asset.id}`;
   if (review !== undefined) return `/reviews/${review.id}`;
   if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;
