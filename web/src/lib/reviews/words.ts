@@ -24,7 +24,9 @@ export function standOf({ decision, version, counts }: Reviewer, current: number
   if (decision === null) return 'Not decided yet';
   const words = decisionWords[decision];
   if (counts && version === current) return words;
-  return counts ? `${words}, on version ${version}` : `${words} version ${version}; it has changed since`;
+  return counts
+    ? `${words}, on version ${version}`
+    : `${words} on version ${version}; the post has changed since`;
 }
 
 /** Summarises the decisions that count: "2 of 3 approved". */
