@@ -10,7 +10,8 @@ export interface Pictures {
   readonly placeholder: DrawPlaceholder;
 }
 
-export const [getPictures, setPictures] = createContext<Pictures>();
+/** Pages of share links have no pictures of their own. */
+export const [getPictures, setPictures, hasPictures] = createContext<Pictures>();
 
 function bytesAddress(path: string, assetId: string, key: string, hash: string | null): string {
   const filled = path.replace('{id}', encodeURIComponent(assetId)).replace('{key}', encodeURIComponent(key));
