@@ -113,7 +113,7 @@ export const listRoots = operation({
   summary: 'List the folders left in place',
   description: 'Lists the roots by path, with the scan that runs or ran last.',
   door: { holds: 'system.admin' },
-  scope: 'admin',
+  scope: 'read',
   query: closed(pageQuery),
   responses: { 200: page(Root) },
   errors: [],

@@ -219,7 +219,8 @@ const gated = {
   'roles.read': 'listRoleTemplates listRoles',
   'roles.write': 'createRole deleteRole updateRole',
   'share.grant': 'listAllRequests',
-  'system.admin': 'endAllSessions getImport listAllLinks listImports mergeUser transferUser',
+  'system.admin': `createRoot deleteRoot endAllSessions getImport listAllLinks listImports listRoots mergeUser scanRoot
+    transferUser updateRoot`,
   'system.appearance.write': 'getAdminAppearance revertLogo selectLogo updateAppearance uploadLogo',
   'system.audit.read': 'exportAudit listAudit',
   'system.config.read': `countStorage getAccountSettings getActivityPub getAdminTexts getApprovals getAuditRetention
@@ -230,8 +231,8 @@ const gated = {
     disablePeer pausePreviewRendering removePeer
     retryFailedJobs retryJob retryPeerQueue rotateInstallKey sendTestMail setAuditRetention
     setDownloadSettings setMatureContent setPreviewSettings setPublicMode setQuotas setTexts
-    setTrashRetention setVersionSettings updateAccountSettings updateActivityPub updateApprovals updateFederation
-    updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
+    setTrashRetention setVersionSettings testProvider updateAccountSettings updateActivityPub updateApprovals
+    updateFederation updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',

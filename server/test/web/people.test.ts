@@ -42,7 +42,7 @@ test.each([390, 1440])(
     await mara.getByRole('button', { name: 'Edit the account' }).click();
     await form.getByLabel('Display name').fill('');
     await form.getByRole('button', { name: 'Save' }).click();
-    await mara.getByRole('heading', { name: 'Otto Brandt' }).waitFor();
+    await mara.getByRole('heading', { name: 'Otto Brandt', exact: true }).waitFor();
 
     await mara.getByRole('link', { name: 'Why' }).click();
     await mara.getByRole('heading', { name: 'What may Otto Brandt do, and why' }).waitFor();

@@ -47,7 +47,8 @@ export function stageFile(storage: Storage, received: Pick<Received, 'path' | 'h
 export async function storeFile(tx: Tx, storage: Storage, received: Received): Promise<void> {
   await lockFile(tx, received.hash);
   const known = await findKnownFile(tx, received.hash);
-  const wasThere = await hasOriginal(storage, received.hash, received.sizeBytes);
+  // New bytes are not asked for: looking below the roots takes another connection, which waiting uploads may hold.
+  const wasThere = known !== null && (await hasOriginal(storage, received.hash, received.sizeBytes));
   await storage.adopt(received.path, originalKey(received.hash));
   if (known !== null) {
     await sql`update files set in_place = false where hash = ${received.hash} and in_place`.execute(tx);
