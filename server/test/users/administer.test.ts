@@ -15,7 +15,8 @@ await grant(library, clerk, ['users.read', 'users.write']);
 const change = (by: Account, { ref }: Pick<Account, 'ref'>, body: object) =>
   by.send(`/admin/users/${ref}`, { method: 'PATCH', body });
 const shown = ({ ref }: Pick<Account, 'ref'>) => root.ok('getAdminUser', { params: { ref } });
-const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
+/** Not at a full second, which is returned without a fraction. */
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d{3}Z$/, '.125Z');
 /** Lets an account expire a moment ago. */
 const expire = async ({ ref }: Pick<Account, 'ref'>): Promise<void> => {
   await db

@@ -276,6 +276,11 @@ export async function startDecoder(
       child.send({ task, input }, () => {});
       measure();
       const answer = await answered;
+      // A limit that was reached counts, although the answer was faster than the end of the process.
+      if (stopped !== null) {
+        await exited;
+        throw stopped;
+      }
       if (answer !== null && 'isLast' in answer) {
         killGroup();
         await exited;
