@@ -43,11 +43,11 @@ export const ImportRunReport = closed({
   ...ImportRun.properties,
   counts: Type.Record(Type.String(), Count),
   hashes: closed({ compared: Count, equal: Count, different: Type.Array(Type.String()) }),
-  /** What did not come along. */
+  /** What was not imported. */
   left_out: groups,
-  /** What came along in another form. */
+  /** What was imported in another form. */
   changed: groups,
-  /** What an earlier run has imported and is no longer there. */
+  /** What an earlier run imported and no longer exists. */
   vanished: groups,
   /** How many new links are in the file of the report. */
   link_count: Count,

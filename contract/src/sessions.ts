@@ -103,7 +103,7 @@ export const listUserSignIns = operation({
     user_ref: Type.Optional(Ref),
     ok: Type.Optional(Type.Boolean()),
     method: Type.Optional(Type.String({ maxLength: 100 })),
-    /** The first moment of the sign-ins, and the moment before which they are. */
+    /** Sign-ins at or after `from` and before `to`. */
     from: Type.Optional(Timestamp),
     to: Type.Optional(Timestamp),
   }),

@@ -25,7 +25,7 @@ export const peopleErrors = {
   },
   'identity-provider-not-implemented': {
     status: 501,
-    text: 'this identity provider is not implemented yet',
+    text: 'this identity provider is registered but not set up',
   },
   'identity-provider-redirects': {
     status: 501,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
-import { holds, type SignedIn, TEAM_LEAD } from './caller.ts';
+import { capabilityShownFor, holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
 import { unexpired } from './live.ts';
 
@@ -28,8 +28,7 @@ export function checkNotSelf(caller: SignedIn, userRef: number): void {
  * Throws 403 when the account has capabilities that the caller lacks: changing its password or role would grant them.
  */
 export function checkMayAdminister(caller: SignedIn, account: Capabilities): void {
-  // TEAM-16: who leads a team may change it.
-  const inTeams = [...account.inTeams.keys()].map((code) => (code === TEAM_LEAD ? 'teams.write' : code));
+  const inTeams = [...account.inTeams.keys()].map(capabilityShownFor);
   if (!holdsAll(caller, [...account.everywhere, ...inTeams])) {
     throw refuse('account-has-more-rights');
   }

@@ -82,6 +82,17 @@ export function holds(caller: Caller, capability: Capability): boolean {
 /** Stands for the role `lead` among the capabilities that an account holds in teams (TEAM-16). */
 export const TEAM_LEAD = 'team.lead';
 
+/** TEAM-16: capabilities that leads hold in the team itself. */
+export const leadCapabilities = ['posts.admin', 'assets.admin'] as const satisfies readonly Capability[];
+
+/** TEAM-16: leads change their team as holders of `teams.write` do. Returns other codes as they are. */
+export function capabilityShownFor(code: string): string {
+  return code === TEAM_LEAD ? 'teams.write' : code;
+}
+
+/** Everything that the role `lead` gives, as it is shown (TEAM-16). */
+export const leadRights: readonly string[] = [...leadCapabilities, TEAM_LEAD].map(capabilityShownFor);
+
 /** Returns the teams that the caller leads, without those below them. */
 export function teamsLed(caller: Caller): readonly string[] {
   return caller.kind === 'anonymous' ? [] : (caller.teamCapabilities.get(TEAM_LEAD) ?? []);

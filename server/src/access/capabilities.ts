@@ -2,7 +2,7 @@ import type { Capability } from '@vitrine/contract/capabilities';
 import { type RawBuilder, sql } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../platform/database/pool.ts';
-import { TEAM_LEAD } from './caller.ts';
+import { capabilityShownFor, leadCapabilities, TEAM_LEAD } from './caller.ts';
 import { activeAccount, unexpired } from './live.ts';
 
 /** An account's capabilities. */
@@ -35,6 +35,18 @@ interface ResolvedRow {
   until: string | null;
 }
 
+/** What a lead holds in the team, and the capability whose revoke takes it away (TEAM-16). */
+const heldByLeads = sql.join(
+  [...leadCapabilities, TEAM_LEAD].map(
+    (code) => sql`(${sql.lit(code)}, ${sql.lit(capabilityShownFor(code))})`,
+  ),
+);
+
+/** Rows whose capability counts: the markers of granted requests confer nothing (ROLE-15). */
+export function confers(capability: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql`${capability} not in ('content.access.request', 'content.restore.request')`;
+}
+
 /**
  * One row per account. A team-scoped grant covers its team and all below it; a team-scoped revoke removes from such
  * grants there. A revoke without a team removes the code entirely.
@@ -49,8 +61,7 @@ async function load(db: Database, userRefs: readonly number[]): Promise<Resolved
     ), granted as (
       select user_ref, capability, team_id, expires_at from user_capability_grants
       where user_ref = ${refs} and (expires_at is null or expires_at > now())
-        -- The markers of granted requests confer nothing (ROLE-15).
-        and capability not in ('content.access.request', 'content.restore.request')
+        and ${confers(sql`capability`)}
     ), revoked as (
       select user_ref, capability, team_id, expires_at from user_capability_revokes
       where user_ref = ${refs} and (expires_at is null or expires_at > now())
@@ -65,8 +76,7 @@ async function load(db: Database, userRefs: readonly number[]): Promise<Resolved
           where r.user_ref = g.user_ref and r.capability = g.capability and r.team_id is null)
       -- TEAM-16: a lead holds these in the team itself.
       union select tm.user_ref, l.capability, tm.team_id
-        from team_members tm cross join (values ('posts.admin', 'posts.admin'), ('assets.admin', 'assets.admin'),
-          (${sql.lit(TEAM_LEAD)}, 'teams.write')) l (capability, revocable)
+        from team_members tm cross join (values ${heldByLeads}) l (capability, revocable)
         where tm.user_ref = ${refs} and tm.role = 'lead' and not exists (select from revoked r
           where r.user_ref = tm.user_ref and r.capability = l.revocable and (r.team_id is null
             or r.team_id in (select ancestor_id from team_closure where descendant_id = tm.team_id)))
@@ -143,7 +153,7 @@ export function accountHolds(
       and (h.role_id in (with recursive carrying (role_id) as (
             select role_id from role_capabilities where capability = code.name
             union select r.id from roles r join carrying y on r.parent_id = y.role_id) select role_id from carrying)
-        or (code.name = ${capability} and code.name in ('posts.admin', 'assets.admin')
+        or (code.name = ${capability} and code.name in (${sql.join(leadCapabilities.map((code) => sql.lit(code)))})
           and exists (select from team_members tm
             where tm.user_ref = h.ref and tm.team_id = ${teamId} and tm.role = 'lead')
           and not exists (select from user_capability_revokes r where r.user_ref = h.ref

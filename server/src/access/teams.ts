@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { intact, liveAsset, shownAssets } from './assets.ts';
-import { type Caller, holds, type SignedIn, teamsLed, teamsWith } from './caller.ts';
+import { type Caller, holds, leadCapabilities, type SignedIn, teamsLed, teamsWith } from './caller.ts';
 import { live, unexpired } from './live.ts';
 import { readablePosts } from './posts.ts';
 
@@ -130,7 +130,7 @@ export function checkMayAddMember(caller: SignedIn, userRef: number): void {
 
 /** TEAM-16: throws 403 unless the caller holds what the role would give in the team. */
 export function checkMayGiveRole(caller: SignedIn, teamId: string, role: TeamRole): void {
-  if (role === 'lead') checkHoldsIn(caller, teamId, ['posts.admin', 'assets.admin']);
+  if (role === 'lead') checkHoldsIn(caller, teamId, leadCapabilities);
 }
 
 /** Members `tm` who decide for their team: about what others ask it to review, and as approvers. */

@@ -87,7 +87,7 @@ test('a picture that a person chose or removed stays as they left it', async () 
 });
 
 // SSO-61
-test('what is no picture, too large, elsewhere or gone is not used', async () => {
+test('a claimed address is ignored if it redirects, is unusable, or returns no picture of the allowed size', async () => {
   for (const picture of [
     `${base}/page`,
     `${base}/large`,

@@ -109,7 +109,7 @@ test('a sign-out at a real provider ends the sessions that began in that session
 });
 
 // SSO-41
-test('a token without a session ends all of the person that began at the provider, and no others', async () => {
+test('a logout token without a session ends every session of the person that began at the provider, and no others', async () => {
   const [one, two] = [await signInAtForger('one'), await signInAtForger('two')];
   const elsewhere = await signIn('forged-elsewhere');
   expect(await send(await forger.sign(usual()))).toEqual({ status: 200, cache: 'no-store' });
@@ -142,7 +142,7 @@ test('a sign-in that waits for the second factor ends, too', async () => {
 });
 
 // SSO-41
-test('tokens that are forged, old, repeated or not about signing out are refused', async () => {
+test('logout tokens that are forged, old, repeated or not about signing out are refused', async () => {
   const isSignedIn = await signInAtForger('kept');
   const foreign = (await generateKeyPair('RS256')).privateKey;
   const { sub: _, ...nobody } = usual();
@@ -159,14 +159,14 @@ test('tokens that are forged, old, repeated or not about signing out are refused
     'of the future': await forger.sign(usual({ iat: now() + 3600 })),
     'a nonce': await forger.sign(usual({ nonce: 'x' })),
     'another event': await forger.sign(usual({ events: { other: {} } })),
-    'an event that is no object': await forger.sign(
+    'an event that is not an object': await forger.sign(
       usual({ events: { 'http://schemas.openid.net/event/backchannel-logout': true } }),
     ),
     'no event': await forger.sign(eventless),
-    nobody: await forger.sign(nobody),
+    'no person or session': await forger.sign(nobody),
     'no id': await forger.sign(nameless),
     'no time': await forger.sign(timeless),
-    'a subject that is no text': await forger.sign(usual({ sub: 7 as never, sid: 'kept' })),
+    'a subject that is not a string': await forger.sign(usual({ sub: 7 as never, sid: 'kept' })),
     'no token': 'nothing',
   };
   for (const [what, token] of Object.entries(refused))
@@ -185,7 +185,7 @@ test('tokens that are forged, old, repeated or not about signing out are refused
 });
 
 // SSO-42
-test('the page of the provider ends a session by its name and issuer', async () => {
+test('front-channel logout ends the session that its query names, if the issuer is right', async () => {
   const isSignedIn = await signInAtForger('in the browser');
   const open = async (iss: string, sid: string) => {
     const query = new URLSearchParams({ iss, sid });

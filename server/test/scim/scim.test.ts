@@ -325,6 +325,9 @@ describe('users', () => {
         ['hide@studio.example'],
       ],
       ['emails[type eq "work"].value eq "FIND@mail.example"', ['Find@studio.example']],
+      ['emails[value eq "FIND@mail.example"]', ['Find@studio.example']],
+      ['emails[type eq "work" and value sw "find@"]', ['Find@studio.example']],
+      ['emails[value eq "none@mail.example"]', []],
       ['userName sw "find@" and externalId pr', ['Find@studio.example']],
       ['userName co "%"', []],
       ['externalId eq "STUDIO\\\\hide"', ['hide@studio.example']],
@@ -345,6 +348,7 @@ describe('users', () => {
       'userName eq "\0"',
       'active co "t"',
       'password eq "x"',
+      'emails[color eq "x"]',
       'meta.created gt "soon"',
       '('.repeat(1000),
       `userName eq "x"${' or userName eq "x"'.repeat(60)}`,
@@ -622,7 +626,7 @@ describe('the first sign-in', () => {
 });
 
 // SCIM-3
-test('a provider that is removed takes its tokens and groups along, and leaves the accounts', async () => {
+test('removing a provider removes its tokens and groups, and keeps the accounts', async () => {
   await root.ok('createProvider', {
     body: { ...common, name: 'brief', label: 'Brief', issuer: provider.issuer },
   });

@@ -11,7 +11,7 @@ const root = await library.join('root', 'admin');
 const [lead, member, contributor, viewer, outsider] = await Promise.all(
   ['lead', 'member', 'contributor', 'viewer', 'outsider'].map((name) => library.join(name)),
 );
-if (!lead || !member || !contributor || !viewer || !outsider) throw new Error('nobody joined');
+if (!lead || !member || !contributor || !viewer || !outsider) throw new Error('an account is missing');
 const owner = await library.join('owner');
 const team = await addTeam(library, 'print', [owner]);
 const [above, below] = [await addTeam(library, 'above', [owner]), await addTeam(library, 'below', [owner])];
@@ -54,7 +54,7 @@ test('lists the roles of members, and keeps them when members are added again', 
 });
 
 // TEAM-16, TEAM-13
-test('lets everyone but viewers give own things to the team', async () => {
+test('lets everyone but viewers add their own assets and posts to the team', async () => {
   const { file_hash } = ofTeam;
   const statuses = [];
   for (const one of [lead, member, contributor, viewer, outsider]) {

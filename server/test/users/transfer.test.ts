@@ -42,7 +42,7 @@ const readsAsset = async (who: Account, id: string) => (await who.status('GET', 
 
 describe('POST /admin/users/{ref}/transfer', () => {
   // TRANSFER-1, TRANSFER-4, TRANSFER-5
-  test('moves what an account has made, ends its links, and counts the same before it writes', async () => {
+  test('moves what an account has made, ends its links, and returns the same counts in a dry run', async () => {
     const { from, to, asset, post } = await pair();
     expect(await transfer(from, to, true)).toEqual({ ...made, ...stays });
     expect(await ownerOf(asset.id)).toBe(from.ref);
@@ -123,7 +123,7 @@ describe('POST /admin/users/{ref}/transfer', () => {
   });
 
   // TRANSFER-5
-  test('moves nothing when it is ended halfway, and can be repeated', async () => {
+  test('moves nothing when it is interrupted, and can be repeated', async () => {
     const { from, to, asset } = await pair();
     const path = `/admin/users/${from.ref}/transfer`;
     const status = await db.transaction().execute(async (tx) => {
@@ -208,7 +208,7 @@ describe('POST /admin/users/{ref}/merge', () => {
   });
 
   // ROLE-11
-  test('refuses to archive the last administrator, also in a dry run', async () => {
+  test('refuses to archive the last administrator, even in a dry run', async () => {
     const { to } = await pair();
     for (const dry_run of [true, false])
       expect(

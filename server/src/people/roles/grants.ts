@@ -11,7 +11,7 @@ import {
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import { administered } from '../../access/administered.ts';
-import { type SignedIn, TEAM_LEAD } from '../../access/caller.ts';
+import { capabilityShownFor, type SignedIn } from '../../access/caller.ts';
 import { type Capabilities, loadCapabilities } from '../../access/capabilities.ts';
 import { checkReadsUpTo, ownTeam } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
@@ -58,11 +58,10 @@ async function recordsOf(db: Database, { table, by }: Kind, userRef: number): Pr
   return rows;
 }
 
-/** TEAM-16: leads change their team as holders of `teams.write` do. */
 function shownInTeams(inTeams: Capabilities['inTeams']): ReadonlyMap<string, ReadonlySet<string>> {
   const shown = new Map<string, Set<string>>();
   for (const [held, teams] of inTeams) {
-    const capability = held === TEAM_LEAD ? 'teams.write' : held;
+    const capability = capabilityShownFor(held);
     shown.set(capability, new Set([...(shown.get(capability) ?? []), ...teams]));
   }
   return shown;

@@ -1,5 +1,7 @@
 import type { CapabilitySource } from '@vitrine/contract/roles';
 import { sql } from 'kysely';
+import { leadRights } from '../../access/caller.ts';
+import { confers } from '../../access/capabilities.ts';
 import { unexpired } from '../../access/live.ts';
 import type { Database } from '../../platform/database/pool.ts';
 
@@ -24,11 +26,10 @@ export async function sourcesOf(db: Database, userRef: number): Promise<Capabili
     union all
     select g.capability, 'grant', null, g.team_id, g.expires_at from user_capability_grants g
       where g.user_ref = ${userRef} and ${unexpired('g')}
-        -- ROLE-15
-        and g.capability not in ('content.access.request', 'content.restore.request')
+        and ${confers(sql`g.capability`)}
     union all
     select l.capability, 'team_role', null, tm.team_id, null from team_members tm
-      cross join unnest(array['posts.admin', 'assets.admin', 'teams.write']) l (capability)
+      cross join unnest(${leadRights}::text[]) l (capability)
       where tm.user_ref = ${userRef} and tm.role = 'lead'
     union all
     select r.capability, 'revoke', null, r.team_id, r.expires_at from user_capability_revokes r

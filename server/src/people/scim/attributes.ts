@@ -10,9 +10,24 @@ export const schemaUrns = {
 
 const coreSchema = /^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/i;
 
+/** The parts of a person's name. */
+export const nameParts = [
+  'formatted',
+  'familyName',
+  'givenName',
+  'middleName',
+  'honorificPrefix',
+  'honorificSuffix',
+] as const;
+
+/** Returns a path without the schema before it. */
+export function withoutSchema(path: string): string {
+  return path.replace(coreSchema, '');
+}
+
 /** Returns the name of an attribute without the schema before it, in lower case. */
 export function bareName(name: string): string {
-  return name.replace(coreSchema, '').toLowerCase();
+  return withoutSchema(name).toLowerCase();
 }
 
 /** Reads an object; throws `invalidSyntax` for another value, and for a name that occurs twice. */
@@ -28,10 +43,10 @@ export function attributesOf(value: unknown, what: string): Attributes {
   return found;
 }
 
-/** Reads a text; null for none. Directories send empty texts for values that they do not have. */
+/** Reads a string; null for none. Directories send empty strings for values that they do not have. */
 export function textOf(value: unknown, what: string, most: number): string | null {
   if (value === undefined || value === null || value === '') return null;
-  if (typeof value !== 'string') throw invalidValue(`${what} must be a text`);
+  if (typeof value !== 'string') throw invalidValue(`${what} must be a string`);
   if ([...value].length > most) throw invalidValue(`${what} must have at most ${most} characters`);
   return value;
 }

@@ -9,7 +9,7 @@ import { hashToken } from '../identity/sessions.ts';
 import { hasAdministrator } from '../roles/last-administrator.ts';
 import { ScimFault } from './fault.ts';
 
-/** Who sends a request of SCIM: the directory of a provider. */
+/** The sender of a SCIM request: the directory of a provider. */
 export interface Directory {
   tokenId: string;
   provider: RedirectProvider;

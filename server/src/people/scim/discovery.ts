@@ -1,4 +1,4 @@
-import { schemaUrns } from './attributes.ts';
+import { nameParts, schemaUrns } from './attributes.ts';
 
 const listSchema = 'urn:ietf:params:scim:api:messages:2.0:ListResponse';
 
@@ -91,14 +91,7 @@ const userAttributes = [
   externalId,
   attribute('name', {
     type: 'complex',
-    subAttributes: [
-      'formatted',
-      'familyName',
-      'givenName',
-      'middleName',
-      'honorificPrefix',
-      'honorificSuffix',
-    ].map((part) => attribute(part)),
+    subAttributes: nameParts.map((part) => attribute(part)),
   }),
   attribute('displayName'),
   attribute('emails', {

@@ -7,10 +7,11 @@ const MOST_CHARACTERS = 2000;
 const MOST_COMPARISONS = 50;
 
 /** An attribute that filters may name. */
-interface Filterable {
+export interface Filterable {
   column: RawBuilder<unknown>;
-  kind: 'text' | 'boolean' | 'time';
-  /** Brings a text into the form of the column; without it, the text is compared as it is. */
+  /** `present`: every comparison is true if the column has a value. */
+  kind: 'text' | 'boolean' | 'time' | 'present';
+  /** Brings a string into the form of the column; without it, the string is compared as it is. */
   keyOf?: (text: string) => string | null;
 }
 
@@ -26,7 +27,7 @@ export function parseExpression(text: string, fault: ScimType = 'invalidFilter')
   if (text.length > MOST_CHARACTERS)
     throw new ScimFault(400, fault, `at most ${MOST_CHARACTERS} characters are allowed`);
   try {
-    // The parser takes each backslash for itself, so those that JSON doubles become one.
+    // The parser does not unescape backslashes, which JSON doubles.
     return parse(text.replace(/\\\\(?!")/g, '\\'));
   } catch {
     throw new ScimFault(400, fault, 'the expression cannot be read');
@@ -69,7 +70,7 @@ function timeCondition(column: RawBuilder<unknown>, op: string, value: unknown):
   const operator = timeOperators.get(op);
   const at = typeof value === 'string' ? new Date(value) : new Date(Number.NaN);
   if (operator === undefined || Number.isNaN(at.getTime()))
-    throw invalid('a time must be compared with a time');
+    throw invalid('this attribute can only be compared with a time');
   return sql`(${column} ${operator} ${at.toISOString()}::timestamptz)`;
 }
 
@@ -78,12 +79,13 @@ function comparison(
   op: string,
   value: boolean | null | number | string,
 ): RawBuilder<boolean> {
+  if (kind === 'present') return sql`(${column} is not null)`;
   if (kind === 'time') return timeCondition(column, op, value);
   if (kind === 'text') {
     if (typeof value !== 'string' && value !== null)
-      throw invalid('this attribute must be compared with a text');
+      throw invalid('this attribute can only be compared with a string');
     if (value?.includes('\0') || value?.isWellFormed() === false)
-      throw invalid('the text has characters that are not allowed');
+      throw invalid('the string has characters that are not allowed');
     return textCondition(column, op, value === null ? null : keyOf(value));
   }
   if (typeof value !== 'boolean' || (op !== 'eq' && op !== 'ne'))
@@ -91,16 +93,18 @@ function comparison(
   return sql`(${column} = ${op === 'eq' ? value : !value})`;
 }
 
-function conditionOf(filter: Filter, attributes: Filterables): RawBuilder<boolean> {
-  if (filter.op === 'not') return sql`(not ${conditionOf(filter.filter, attributes)})`;
+/** `parent`: the attribute with the values that the filter is about, followed by a dot. */
+function conditionOf(filter: Filter, attributes: Filterables, parent = ''): RawBuilder<boolean> {
+  if (filter.op === 'not') return sql`(not ${conditionOf(filter.filter, attributes, parent)})`;
   if (filter.op === 'and' || filter.op === 'or') {
-    const parts = filter.filters.map((inner) => conditionOf(inner, attributes));
+    const parts = filter.filters.map((inner) => conditionOf(inner, attributes, parent));
     return sql`(${sql.join(parts, filter.op === 'and' ? sql` and ` : sql` or `)})`;
   }
   if (!('attrPath' in filter)) throw invalid('the expression cannot be used');
-  const attribute = attributes.get(bareName(filter.attrPath));
+  const name = `${parent}${bareName(filter.attrPath)}`;
+  const attribute = attributes.get(name);
   if (attribute === undefined) throw invalid(`${filter.attrPath} cannot be filtered by`);
-  // An account has one e-mail, so conditions on the type of one are met by any.
+  if (filter.op === '[]') return conditionOf(filter.valFilter, attributes, `${name}.`);
   if (!('compValue' in filter)) return sql`(${attribute.column} is not null)`;
   return comparison(attribute, filter.op, filter.compValue);
 }

@@ -4,6 +4,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { schemaUrns } from './attributes.ts';
 import { scimNotFound } from './fault.ts';
 import type { Filterables } from './filter.ts';
+import { type Cut, everyRow } from './list-query.ts';
 
 export interface GroupRow {
   id: string;
@@ -19,16 +20,15 @@ export async function readGroups(
   db: Database | Tx,
   provider: string,
   where: RawBuilder<boolean>,
-  { withMembers, rest = sql`` }: { withMembers: boolean; rest?: RawBuilder<unknown> },
+  { withMembers, cut: { limit, offset } = everyRow }: { withMembers: boolean; cut?: Cut },
 ): Promise<GroupRow[]> {
   const { rows } = await sql<GroupRow>`
     select g.id, g.display_name, g.external_id, g.created_at, g.updated_at,
       coalesce((select json_agg(json_build_object('value', u.ref::text, 'display', u.username) order by u.ref)
         from scim_members m join users u on u.ref = m.user_ref
         where ${withMembers} and m.group_id = g.id), '[]') as members
-    from scim_groups g where g.provider = ${provider} and ${where} order by g.display_name_key, g.id ${rest}`.execute(
-    db,
-  );
+    from scim_groups g where g.provider = ${provider} and ${where} order by g.display_name_key, g.id
+    limit ${limit}::bigint offset ${offset}`.execute(db);
   return rows;
 }
 

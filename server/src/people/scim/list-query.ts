@@ -22,11 +22,19 @@ function integerOf(query: Query, name: string, usual: number): number {
   return Number(text);
 }
 
+/** Which of the rows that meet a condition are read. */
+export interface Cut {
+  limit: number | null;
+  offset: number;
+}
+
+export const everyRow: Cut = { limit: null, offset: 0 };
+
 /** A page of a list: counted from 1, as RFC 7644 has it. */
 export interface ListQuery {
   startIndex: number;
   where: RawBuilder<boolean>;
-  rest: RawBuilder<unknown>;
+  cut: Cut;
 }
 
 /** Reads `filter`, `startIndex` and `count`. A number that is too small or too large counts as the nearest allowed one. */
@@ -37,14 +45,17 @@ export function listQuery(query: Query, attributes: Filterables): ListQuery {
   return {
     startIndex,
     where: filter === undefined ? sql`true` : filterCondition(filter, attributes),
-    rest: sql`limit ${count} offset ${startIndex - 1}`,
+    cut: { limit: count, offset: startIndex - 1 },
   };
 }
 
 const always = new Set(['schemas', 'id', 'meta']);
 
+/** Whether the response has an attribute. */
+export type Selection = (attribute: string) => boolean;
+
 /** Returns which attributes the response has, by `attributes` and `excludedAttributes`. */
-export function selectionOf(query: Query): (attribute: string) => boolean {
+export function selectionOf(query: Query): Selection {
   const namesIn = (name: string) =>
     parameter(query, name)
       ?.split(',')
@@ -58,6 +69,6 @@ export function selectionOf(query: Query): (attribute: string) => boolean {
 }
 
 /** Returns a resource with the selected attributes. */
-export function selected(resource: object, isWanted: (attribute: string) => boolean): object {
+export function selected(resource: object, isWanted: Selection): object {
   return Object.fromEntries(Object.entries(resource).filter(([name]) => isWanted(name)));
 }

@@ -1,5 +1,5 @@
 import { type Filter, filter as testerOf } from 'scim2-parse-filter';
-import { attributesOf, listOf } from './attributes.ts';
+import { attributesOf, listOf, withoutSchema } from './attributes.ts';
 import { ScimFault } from './fault.ts';
 import { parseExpression } from './filter.ts';
 
@@ -38,12 +38,12 @@ function impliedBy(filter: Filter): Map<string, unknown> {
 }
 
 function invalidPath(text: string): ScimFault {
-  return new ScimFault(400, 'invalidPath', `${text.slice(0, 200)} is no path of this resource`);
+  return new ScimFault(400, 'invalidPath', `${text.slice(0, 200)} is not a path of this resource`);
 }
 
 /** Reads a path such as `members[value eq "7"]`; null for one of a schema that this library does not have. */
 function parsePath(text: string): PatchPath | null {
-  const bare = text.trim().replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/i, '');
+  const bare = withoutSchema(text.trim());
   if (/^urn:/i.test(bare)) return null;
   const found = parseExpression(bare.endsWith(']') ? bare : `${bare} pr`, 'invalidPath');
   const [values, part] = found.op === 'and' ? found.filters : [found, undefined];
@@ -75,7 +75,7 @@ function operationOf(given: unknown): PatchOperation[] {
     return parsed === null ? [] : [{ op, path: parsed, value }];
   }
   if (path !== undefined && path !== null && path !== '')
-    throw new ScimFault(400, 'invalidPath', 'path must be a text');
+    throw new ScimFault(400, 'invalidPath', 'path must be a string');
   if (op === 'remove') throw new ScimFault(400, 'noTarget', 'remove needs a path');
   // Without a path, the value has attributes, which Entra ID names by paths such as `name.givenName`.
   return [...attributesOf(value, 'value')].flatMap(([name, inner]) =>

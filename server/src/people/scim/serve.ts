@@ -13,33 +13,11 @@ import { ownAddress } from '../identity/own-address.ts';
 import { type Directory, findDirectory } from './directory.ts';
 import { listResponse, resourceTypes, schemas, serviceProviderConfig } from './discovery.ts';
 import { errorBody, notUnique, ScimFault, scimNotFound } from './fault.ts';
-import { countGroups, findGroup, type GroupRow, groupFilterables, readGroups, shownGroup } from './groups.ts';
-import { listQuery, selected, selectionOf } from './list-query.ts';
-import { countUsers, findUser, readUsers, shownUser, type UserRow, userFilterables } from './users.ts';
-import { createGroup, modifyGroup, removeGroup, replaceGroup } from './write-groups.ts';
-import { createUser, modifyUser, removeUser, replaceUser } from './write-users.ts';
+import { type Answer, type Asked, groupResource, userResource } from './resources.ts';
 
 const PATH = `${basePath}/scim/v2`;
 const MOST_BYTES = 1024 ** 2;
 const TYPE = 'application/scim+json; charset=utf-8';
-
-/** One request of a directory. */
-interface Asked {
-  directory: Directory;
-  /** The address of SCIM. */
-  base: string;
-  id: string;
-  query: Readonly<Record<string, unknown>>;
-  body: unknown;
-}
-
-interface Response {
-  status?: number;
-  body?: object;
-  location?: string;
-}
-
-type Answer = (asked: Asked) => Promise<Response>;
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {};
@@ -65,78 +43,6 @@ const descriptions: Readonly<Record<string, Answer>> = {
   },
   '/Schemas/:id': async ({ base, id }) => ({ body: found(schemas(base), id) }),
 };
-
-interface Resource {
-  list: Answer;
-  get: Answer;
-  create: Answer;
-  replace: Answer;
-  modify: Answer;
-  remove: Answer;
-}
-
-function responseOf({ query }: Asked, resource: { meta: { location: string } }, status = 200): Response {
-  const { location } = resource.meta;
-  return { status, location, body: selected(resource, selectionOf(query)) };
-}
-
-function usersOf({ db }: Deps): Resource {
-  const respond = (asked: Asked, row: UserRow, status?: number) =>
-    responseOf(asked, shownUser(row, asked.base), status);
-  return {
-    async list({ directory, query, base }) {
-      const { name } = directory.provider;
-      const { startIndex, where, rest } = listQuery(query, userFilterables);
-      const [rows, total] = [await readUsers(db, name, where, rest), await countUsers(db, name, where)];
-      const isWanted = selectionOf(query);
-      return {
-        body: listResponse(
-          rows.map((row) => selected(shownUser(row, base), isWanted)),
-          total,
-          startIndex,
-        ),
-      };
-    },
-    get: async (asked) => respond(asked, await findUser(db, asked.directory.provider.name, asked.id)),
-    create: async (asked) => respond(asked, await createUser(db, asked.directory, asked.body), 201),
-    replace: async (asked) => respond(asked, await replaceUser(db, asked.directory, asked.id, asked.body)),
-    modify: async (asked) => respond(asked, await modifyUser(db, asked.directory, asked.id, asked.body)),
-    async remove({ directory, id }) {
-      await removeUser(db, directory, id);
-      return { status: 204 };
-    },
-  };
-}
-
-function groupsOf({ db }: Deps): Resource {
-  const respond = (asked: Asked, row: GroupRow, status?: number) =>
-    responseOf(asked, shownGroup(row, asked.base), status);
-  return {
-    async list({ directory, query, base }) {
-      const { name } = directory.provider;
-      const { startIndex, where, rest } = listQuery(query, groupFilterables);
-      const isWanted = selectionOf(query);
-      const withMembers = isWanted('members');
-      const rows = await readGroups(db, name, where, { withMembers, rest });
-      const total = await countGroups(db, name, where);
-      return {
-        body: listResponse(
-          rows.map((row) => selected(shownGroup(row, base), isWanted)),
-          total,
-          startIndex,
-        ),
-      };
-    },
-    get: async (asked) => respond(asked, await findGroup(db, asked.directory.provider.name, asked.id)),
-    create: async (asked) => respond(asked, await createGroup(db, asked.directory, asked.body), 201),
-    replace: async (asked) => respond(asked, await replaceGroup(db, asked.directory, asked.id, asked.body)),
-    modify: async (asked) => respond(asked, await modifyGroup(db, asked.directory, asked.id, asked.body)),
-    async remove({ directory, id }) {
-      await removeGroup(db, directory, id);
-      return { status: 204 };
-    },
-  };
-}
 
 function faultOf(error: unknown, request: FastifyRequest): { fault: ScimFault; headers: object } {
   if (error instanceof ScimFault) return { fault: error, headers: {} };
@@ -209,8 +115,8 @@ export async function serveScim(server: FastifyInstance, deps: Deps, budgets: Bu
         refuseMethods(scope, path, ['GET']);
       }
       for (const [path, { list, get, create, replace, modify, remove }] of [
-        ['/Users', usersOf(deps)],
-        ['/Groups', groupsOf(deps)],
+        ['/Users', userResource(deps)],
+        ['/Groups', groupResource(deps)],
       ] as const) {
         scope.get(path, answerWith(list));
         scope.post(path, answerWith(create));

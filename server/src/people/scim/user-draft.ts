@@ -1,18 +1,10 @@
 import { Username } from '@vitrine/contract/identity';
 import { compileLater } from '../../platform/http/compile-later.ts';
-import { type Attributes, attributesOf, booleanOf, listOf, textOf } from './attributes.ts';
+import { type Attributes, attributesOf, booleanOf, listOf, nameParts, textOf } from './attributes.ts';
 import { invalidValue, ScimFault } from './fault.ts';
 import { type PatchOperation, patchValues } from './patch.ts';
 
 const MOST_EMAILS = 20;
-const nameParts = [
-  'formatted',
-  'familyName',
-  'givenName',
-  'middleName',
-  'honorificPrefix',
-  'honorificSuffix',
-] as const;
 type NamePart = (typeof nameParts)[number];
 
 interface ScimEmail {
@@ -99,8 +91,6 @@ export function readUser(body: unknown): UserDraft {
   return draftFrom(attributesOf(body, 'the body'));
 }
 
-/** Attributes with several values that PATCH may change. */
-const several = new Set(['emails']);
 const readOnly = new Set(['id', 'meta', 'groups', 'schemas']);
 
 function withOperation(user: Attributes, operation: PatchOperation): Attributes {
@@ -109,7 +99,7 @@ function withOperation(user: Attributes, operation: PatchOperation): Attributes 
   const { attribute, sub } = path;
   if (readOnly.has(attribute)) throw new ScimFault(400, 'mutability', `${attribute} cannot be changed`);
   const before = user.get(attribute);
-  if (several.has(attribute)) {
+  if (attribute === 'emails') {
     const values = listOf(before).map((one) => Object.fromEntries(attributesOf(one, attribute)));
     return new Map([...user, [attribute, patchValues(values, operation)]]);
   }

@@ -4,7 +4,8 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
 import { schemaUrns } from './attributes.ts';
 import { scimNotFound } from './fault.ts';
-import type { Filterables } from './filter.ts';
+import type { Filterable, Filterables } from './filter.ts';
+import { type Cut, everyRow } from './list-query.ts';
 import type { UserAttributes, UserDraft } from './user-draft.ts';
 
 /**
@@ -35,7 +36,7 @@ export async function readUsers(
   db: Database | Tx,
   provider: string,
   where: RawBuilder<boolean>,
-  rest: RawBuilder<unknown> = sql``,
+  { limit, offset }: Cut = everyRow,
 ): Promise<UserRow[]> {
   const { rows } = await sql<UserRow>`
     select u.ref, u.username, u.fullname, u.email, u.status, u.status_provider, u.created_at, u.updated_at,
@@ -44,7 +45,9 @@ export async function readUsers(
         from scim_members m join scim_groups g on g.id = m.group_id
         where m.user_ref = u.ref and g.provider = ${provider}), '[]') as groups
     from users u left join scim_users s on s.user_ref = u.ref
-    where ${provisioned(provider)} and ${where} order by u.ref ${rest}`.execute(db);
+    where ${provisioned(provider)} and ${where} order by u.ref limit ${limit}::bigint offset ${offset}`.execute(
+    db,
+  );
   return rows;
 }
 
@@ -72,7 +75,7 @@ const name = (part: string) => sql`s.attributes -> 'name' ->> ${sql.lit(part)}`;
 const lower = (text: string) => text.toLowerCase();
 
 /** The attributes of users that filters may name. A search does not decide whether two names are the same (NAME-1). */
-export const userFilterables: Filterables = new Map([
+export const userFilterables: Filterables = new Map<string, Filterable>([
   ['username', { column: sql`u.username_key`, kind: 'text', keyOf: foldName }],
   ['externalid', { column: sql`s.external_id`, kind: 'text' }],
   ['id', { column: sql`u.ref::text`, kind: 'text' }],
@@ -85,6 +88,11 @@ export const userFilterables: Filterables = new Map([
   ['name.givenname', { column: sql`lower(${name('givenName')})`, kind: 'text', keyOf: lower }],
   ['emails', { column: sql`u.email_key`, kind: 'text', keyOf: keyOfEmail }],
   ['emails.value', { column: sql`u.email_key`, kind: 'text', keyOf: keyOfEmail }],
+  // An account has one e-mail, which is of every type.
+  ...['emails.type', 'emails.display', 'emails.primary'].map((path): [string, Filterable] => [
+    path,
+    { column: sql`u.email_key`, kind: 'present' },
+  ]),
   ['active', { column: sql`(u.status = 'active')`, kind: 'boolean' }],
   ['meta.created', { column: sql`u.created_at`, kind: 'time' }],
   ['meta.lastmodified', { column: sql`u.updated_at`, kind: 'time' }],

@@ -72,7 +72,8 @@ async function refsOf(tx: Tx, { provider }: Directory, ids: readonly string[]): 
   );
   const known = new Set(rows.map(({ ref }) => ref));
   const missing = unknown ?? refs.find((ref) => !known.has(ref));
-  if (missing !== undefined) throw invalidValue(`members has ${missing}, which is no user of this directory`);
+  if (missing !== undefined)
+    throw invalidValue(`members has ${missing}, which is not a user of this directory`);
   return refs;
 }
 

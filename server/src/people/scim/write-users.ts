@@ -20,8 +20,8 @@ interface Holder {
   external_id: string | null;
 }
 
-/** Returns the account that has a name in any spelling, or that the directory knows by the external id. */
-async function holderOf(tx: Tx, { provider }: Directory, draft: UserDraft): Promise<Holder[]> {
+/** Returns the accounts that have the name in any spelling, or that the directory knows by the external id. */
+async function holdersOf(tx: Tx, { provider }: Directory, draft: UserDraft): Promise<Holder[]> {
   const { rows } = await sql<Holder>`
     select u.ref, u.provider, u.status, u.status_provider, s.external_id
     from users u left join scim_users s on s.user_ref = u.ref
@@ -37,7 +37,7 @@ async function checkUnique(
   draft: UserDraft,
   ref: number | null,
 ): Promise<void> {
-  const holders = (await holderOf(tx, directory, draft)).filter((holder) => holder.ref !== ref);
+  const holders = (await holdersOf(tx, directory, draft)).filter((holder) => holder.ref !== ref);
   if (holders.some(({ external_id }) => external_id !== null && external_id === draft.externalId))
     throw notUnique('externalId');
   if (holders.length > 0) throw notUnique('userName');
@@ -92,9 +92,9 @@ async function setActive(
   before: Pick<UserRow, 'ref' | 'status' | 'status_provider'>,
   active: boolean | undefined,
 ): Promise<void> {
-  const isDirectorys = before.status_provider === directory.provider.name;
+  const isByDirectory = before.status_provider === directory.provider.name;
   if (active === false && before.status === 'active') await setStatus(tx, directory, before, 'disabled');
-  if (active === true && before.status !== 'active' && isDirectorys)
+  if (active === true && before.status !== 'active' && isByDirectory)
     await setStatus(tx, directory, before, 'active');
 }
 
@@ -154,7 +154,7 @@ async function insertUser(tx: Tx, { provider }: Directory, draft: UserDraft): Pr
  */
 async function removedAccount(tx: Tx, directory: Directory, draft: UserDraft): Promise<Holder | null> {
   const { name } = directory.provider;
-  const holders = await holderOf(tx, directory, draft);
+  const holders = await holdersOf(tx, directory, draft);
   const removed = holders.filter(
     ({ provider, status, status_provider }) =>
       provider === name && status === 'archived' && status_provider === name,

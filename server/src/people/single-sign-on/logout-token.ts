@@ -10,7 +10,7 @@ const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 /** How old a logout token may be; later ones would need to be remembered for longer. */
 export const TOKEN_SECONDS = 600;
 
-/** Whom or which session a provider has signed out. At least one of the two is there. */
+/** The person or the session that a provider has signed out. At least one of the two is present. */
 export interface LogoutToken {
   id: string;
   subject: string | null;
@@ -64,7 +64,7 @@ function contentOf(claims: JWTPayload): LogoutToken {
   const { id, subject, sid: session } = token;
   if (id === null) throw invalid('the token has no id');
   if ((sub !== undefined && subject === null) || (sid !== undefined && session === null))
-    throw invalid('the token has a subject or a session that is no text');
+    throw invalid('the subject or the session of the token is not a string');
   if (subject === null && session === null) throw invalid('the token names neither a person nor a session');
   return { id, subject, sid: session };
 }

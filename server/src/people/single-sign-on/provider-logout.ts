@@ -65,7 +65,7 @@ async function endSessionsOfSubject(
   );
 }
 
-/** Uses a token up; false if it was used before. */
+/** Marks a token as used; false if it was used before. */
 async function useToken(tx: Tx, provider: OidcProvider, { id }: LogoutToken): Promise<boolean> {
   const seconds = TOKEN_SECONDS + 2 * provider.settings.clock_tolerance_seconds + 60;
   const used = await tx

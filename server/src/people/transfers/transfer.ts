@@ -76,23 +76,22 @@ export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
     .where(openedByPostsOf(to))
     .execute();
   const keptIds = kept.map(({ id }) => id);
+  const deletedBy = sql`deleted_by_user_ref = case when deleted_by_user_ref = ${from} then ${to}::bigint
+    else deleted_by_user_ref end`;
   await nameFollowers(tx, move);
   const posts = await changedRows(
     tx,
-    sql`update posts p set author_user_ref = ${to},
-        deleted_by_user_ref = case when deleted_by_user_ref = ${from} then ${to}::bigint else deleted_by_user_ref end
+    sql`update posts p set author_user_ref = ${to}, ${deletedBy}
       where author_user_ref = ${from} and not ${openingAssetsOf(to)}`,
   );
   const assets = await changedRows(
     tx,
-    sql`update assets set owner_user_ref = ${to},
-        deleted_by_user_ref = case when deleted_by_user_ref = ${from} then ${to}::bigint else deleted_by_user_ref end
+    sql`update assets set owner_user_ref = ${to}, ${deletedBy}
       where owner_user_ref = ${from} and not id = any(${keptIds}::uuid[])`,
   );
   const collections = await changedRows(
     tx,
-    sql`update collections set owner_user_ref = ${to},
-        deleted_by_user_ref = case when deleted_by_user_ref = ${from} then ${to}::bigint else deleted_by_user_ref end
+    sql`update collections set owner_user_ref = ${to}, ${deletedBy}
       where owner_user_ref = ${from}`,
   );
   const comments = await changedRows(
@@ -122,7 +121,7 @@ export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
   };
 }
 
-/** Throws unless both accounts exist and are two. */
+/** Throws unless the other account exists and is not the same. */
 export async function checkMove(tx: Tx, { from, to }: Move): Promise<void> {
   if (from === to) throw refuse('same-account');
   await checkUser(tx, to);
