@@ -69,7 +69,7 @@ export function fetchProfilePictureJob(deps: PictureDeps): JobHandler<'fetch-pro
       if (response.status !== 200) throw new OutboundFailure(`it responds with ${response.status}`);
       const received = await receive(Readable.from([Buffer.from(await response.arrayBuffer())]), storage);
       try {
-        if (!types.has(received.mime)) throw new OutboundFailure('it is no picture');
+        if (!types.has(received.mime)) throw new OutboundFailure('it is not a picture');
         await store(deps, user, received);
       } finally {
         await discard(received.path);
