@@ -4,7 +4,7 @@ import { openBrowser } from '../../server/test/support/browser.ts';
 import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
 import { median } from './load.ts';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = 5;
 const POSTS = 60;
 
 /** A slow phone: 1.6 Mbit/s with 150 ms, and a processor four times slower than this one. */
@@ -179,8 +179,6 @@ async function visit(
             cost.scriptBytes += responseBodySize;
           }),
         );
-      if (process.env.BENCH_REQUESTS !== undefined)
-        console.log(request.resourceType(), new URL(request.url()).pathname + new URL(request.url()).search);
     });
     await page.goto(kind.path, { waitUntil: 'load' });
     if (kind.name !== 'sign-in')

@@ -7,8 +7,8 @@ import { Count, closed, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid
 
 const Path = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[^\\u0000]+$' });
 
-/** What becomes of XMP files beside the files. `write` reads them like `read`; edits are not written to them yet. */
-const SidecarUse = Type.Enum(['off', 'read', 'write']);
+/** Whether XMP files beside the files describe them. Edits are never written to them (ROOT-13). */
+const SidecarUse = Type.Enum(['off', 'read']);
 
 /** A pattern with `*`, `?` and `**`, compared with the name, or with the path below the root if it has a `/`. */
 const Skip = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
@@ -126,7 +126,7 @@ export const createRoot = operation({
   tag: 'Roots',
   summary: 'Name a folder whose files become assets',
   description:
-    'The files stay where they are, and are never written. Its rules hold for new files. With `sidecars: write`, sidecars are read like with `read`; edits are not written to them yet. Scans the folder in the background. A folder inside, above or equal to the data directory or another root returns 400.',
+    'The files stay where they are, and are never written. Its rules hold for new files. Scans the folder in the background. A folder inside, above or equal to the data directory or another root returns 400.',
   door: { holds: 'system.admin' },
   scope: 'admin',
   example: { path: '/srv/photos', owner_ref: 1, sensitivity: 'org', skip: ['*.tmp', 'cache/**'] },

@@ -82,7 +82,7 @@ describe('an export of a library', () => {
   });
 
   // EXPORT-8
-  test('gives files names that every system takes, each once', async () => {
+  test('gives every file a unique name that is valid on every file system', async () => {
     const directory = await scratchDirectory();
     const names = [
       '../../etc/passwd',
@@ -111,7 +111,7 @@ describe('an export of a library', () => {
   });
 
   // EXPORT-5
-  test('writes again only what has changed, and lists what is gone', async () => {
+  test('writes only what has changed, and lists what it removes', async () => {
     const directory = await scratchDirectory();
     const gone = await upload(mara, plainFile('soon gone'), {}, 'gone.bin');
     const kept = await upload(mara, plainFile('stays'), { title: 'Before' }, 'kept.bin');
@@ -146,7 +146,7 @@ describe('an export of a library', () => {
   });
 
   // EXPORT-6
-  test('goes on where it was interrupted, and is no bag until it is complete', async () => {
+  test('continues where it was interrupted, and is not a bag until it is complete', async () => {
     const directory = await scratchDirectory();
     const reads: string[] = [];
     const failing = (after: number): Pick<Storage, 'get'> => ({

@@ -20,6 +20,7 @@ import { signIn } from '../support/people.ts';
 import { bin } from '../support/process.ts';
 import { freePort } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
+import { greeting, textColumn } from './mysql-server.ts';
 
 const directory = await temporaryDirectory();
 const library = await openLibrary({ VITRINE_SCRAMBLE_KEY: scrambleKey });
@@ -462,13 +463,7 @@ describe('a MySQL table', () => {
   function serve(connection: Served): void {
     connection.on('error', () => {});
     connection.serverHandshake({
-      protocolVersion: 10,
-      serverVersion: '5.7.44',
-      connectionId: 1,
-      statusFlags: 2,
-      characterSet: 45,
-      // All capabilities except compression and TLS.
-      capabilityFlags: 0xffffff & ~0x20 & ~0x800,
+      ...greeting,
       authCallback: (
         hello: Hello,
         answer: (_: null, fault: { code: number; message: string } | null) => void,
@@ -495,23 +490,10 @@ describe('a MySQL table', () => {
       connection.writeError({ code: 1146, message: `Table 'rs.${table}' doesn't exist` });
     else {
       const names = list === '*' ? Object.keys(rows[0] ?? {}) : list.split(', ');
-      const columns = names.map((name) => ({
-        catalog: 'def',
-        schema: 'rs',
-        table,
-        orgTable: table,
-        name,
-        orgName: name,
-        characterSet: 45,
-        columnLength: 255,
-        columnType: 253,
-        flags: 0,
-        decimals: 0,
-      }));
       const shown = limit === undefined ? rows : [];
       connection.writeTextResult(
         shown.map((row) => Object.fromEntries(names.map((name) => [name, row[name] ?? null]))),
-        columns,
+        names.map(textColumn),
       );
     }
     connection.sequenceId = 0;

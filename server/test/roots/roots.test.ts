@@ -146,7 +146,7 @@ describe('a root', () => {
   });
 
   // ROOT-3, ROOT-4
-  test('leaves out hidden names, what systems write, its patterns, and links', async () => {
+  test('leaves out hidden names, files of operating systems, names that match `skip`, and links', async () => {
     const outside = await newFolder();
     await put(outside, 'secret.txt', plainText('secret'));
     const folder = await newFolder();
@@ -176,7 +176,7 @@ describe('a root', () => {
   });
 
   // ROOT-2
-  test('is refused inside, above or equal to the data of the library, another root, and what is no folder', async () => {
+  test('must be an absolute folder that overlaps neither the data directory nor another root', async () => {
     const folder = await newFolder();
     await mkdir(join(folder, 'inner/deep'), { recursive: true });
     const file = await put(folder, 'file', plainText());
@@ -214,6 +214,32 @@ describe('a root', () => {
     const asset = await assetAt(id, 'café.png');
     expect(asset).toMatchObject({ processing_status: 'ready', preview_available: true });
     expect(await download(asset.id)).toMatchObject({ status: 200, bytes });
+  });
+
+  // ROOT-9, ROOT-12
+  test('stores a file once, and names it, when the values of its path cannot be stored', async () => {
+    await admin.ok('createField', {
+      body: { code: 'customer', label: 'Customer', type: 'text', subject_kind: 'asset' },
+    });
+    await sql`create function refuse_value() returns trigger language plpgsql as $$ begin
+      if new.value_text = 'Refused' then raise exception 'the value is refused'; end if; return new; end $$`.execute(
+      deps.db,
+    );
+    await sql`create trigger refuse_value before insert on asset_field_values
+      for each row execute function refuse_value()`.execute(deps.db);
+    const fields = [{ field_code: 'customer', pattern: '{value}/' }];
+    const files = { 'Refused/a.png': await picture(), 'Kept/b.png': await picture() };
+    const { id } = await openRoot(files, { fields });
+    await sql`drop trigger refuse_value on asset_field_values`.execute(deps.db);
+    expect(await rootOf(id)).toMatchObject({
+      assets: 2,
+      scan: {
+        state: 'done',
+        added: 2,
+        failed: 1,
+        failures: [{ path: 'Refused/a.png', reason: 'the value is refused' }],
+      },
+    });
   });
 
   // ROOT-12
@@ -284,7 +310,7 @@ describe('a scan', () => {
   });
 
   // ROOT-7
-  test('marks the asset of a deleted file as missing, keeps its previews, and takes the file back', async () => {
+  test('marks the asset of a deleted file as missing, keeps its previews, and finds the file again', async () => {
     const bytes = await picture();
     const { id, folder } = await openRoot({ 'a.png': bytes, 'b.png': await picture() });
     const { id: asset } = await assetAt(id, 'a.png');
@@ -300,7 +326,7 @@ describe('a scan', () => {
   });
 
   // ROOT-7
-  test('is not needed to notice that a file is gone: a request for it marks the asset', async () => {
+  test('is not needed to mark an asset as missing: a request for its original does it, too', async () => {
     const { id, folder } = await openRoot({ 'a.png': await picture(), 'b.png': await picture() });
     const { id: asset } = await assetAt(id, 'a.png');
     await unlink(join(folder, 'a.png'));
@@ -441,6 +467,17 @@ test('XMP sidecars describe the files beside them, and are read again when they 
   await put(folder, 'a.png.xmp', xmp('Harbour at dawn'));
   await scan(id);
   expect(await heading()).toBe('Harbour at dawn');
+});
+
+// ROOT-13
+test('sidecars are read or ignored, never written', async () => {
+  const { id } = await openRoot({ 'a.png': await picture() });
+  const body = { sidecars: 'write' };
+  const change = await admin.send(`/admin/roots/${id}`, { method: 'PATCH', body });
+  expect(change.status).toBe(400);
+  expect(await rootOf(id)).toMatchObject({ sidecars: 'read' });
+  await admin.ok('updateRoot', { params: { id }, body: { sidecars: 'off' } });
+  expect(await rootOf(id)).toMatchObject({ sidecars: 'off' });
 });
 
 // ROOT-10

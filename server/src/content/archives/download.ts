@@ -1,26 +1,23 @@
 import { availableParallelism } from 'node:os';
 import { Readable } from 'node:stream';
-import { getArchive, leftOutName } from '@vitrine/contract/archives';
+import { getArchive } from '@vitrine/contract/archives';
 import { sql } from 'kysely';
 import { ownArchives, packedAssets } from '../../access/archives.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
-import type { Columns, Database } from '../../platform/database/pool.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { isSameForRange } from '../../platform/http/etag.ts';
 import { readRange } from '../../platform/http/range.ts';
-import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
-import { originalKey } from '../../platform/storage/object-key.ts';
-import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
+import { notFound, refuse } from '../../platform/http/refuse.ts';
+import type { ByteRange } from '../../platform/storage/storage.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
-import { divideName, nameWith } from '../assets/file-name.ts';
 import { disposition } from '../assets/send.ts';
-import { findDownloadable, formOf } from '../downloads/forms.ts';
-import { findPreset } from '../downloads/presets.ts';
 import { convertAhead } from './convert-ahead.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
-import { distinctNames, safeName } from './names.ts';
+import { safeName } from './names.ts';
+import { type ArchiveRow, type FileRow, findForm, isGiven, openerFor, type Packing } from './open-file.ts';
 import { reportProgress } from './progress.ts';
 
 /** Rows read at a time. */
@@ -31,20 +28,6 @@ const CHECKED_MS = 50;
 const RIGHTS_MS = 1000;
 /** Checksums stored at a time. */
 const CHECKSUMS = 500;
-
-type ArchiveRow = Columns<'archives', 'id' | 'name' | 'size_bytes' | 'preset'>;
-
-/** A file of the archive with what the account is given of it now; nulls if it is not given. */
-interface FileRow {
-  position: number;
-  asset_id: string;
-  name: string | null;
-  planned_hash: string | null;
-  file_hash: string | null;
-  size_bytes: number | null;
-  created_at: string | null;
-  crc32: number | null;
-}
 
 async function findArchive(db: Database, caller: SignedIn, id: string): Promise<ArchiveRow> {
   const { rows } = await sql<ArchiveRow>`
@@ -105,68 +88,6 @@ function checksumsOf(db: Database) {
   };
 }
 
-/** A file that the account is given now. */
-interface GivenRow extends FileRow {
-  name: string;
-  file_hash: string;
-  size_bytes: number;
-  created_at: string;
-}
-
-function isGiven(row: FileRow): row is GivenRow {
-  const { name, file_hash, size_bytes, created_at } = row;
-  return name !== null && file_hash !== null && size_bytes !== null && created_at !== null;
-}
-
-/** A file that is ready to be packed. */
-interface Opened {
-  readonly source: ZipSource;
-  close(): void;
-}
-
-/** Opens an original; fetches it from a peer if it is there only. Throws as `storage.get`. */
-async function openOriginal({ storage, originals }: Deps, hash: string, sizeBytes: number) {
-  const key = originalKey(hash);
-  try {
-    return { stream: await storage.get(key, sizeBytes), sizeBytes };
-  } catch (error) {
-    // A size that its peer did not state becomes known with the bytes.
-    const isElsewhere = error instanceof NoSuchObject || (error instanceof DamagedObject && sizeBytes === 0);
-    const fetched = isElsewhere ? await originals.fetch(hash) : null;
-    if (fetched === null) throw error;
-    return { stream: await storage.get(key, fetched), sizeBytes: fetched };
-  }
-}
-
-/** Finds or makes the form of a file in a preset. Throws as `formOf`. */
-async function findForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
-  const preset = await findPreset(deps.db, caller, key);
-  const file = await findDownloadable(deps.db, caller, assetId);
-  if (file === null) throw notFound();
-  return formOf(deps, caller, file, preset);
-}
-
-/** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
-async function openForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
-  const form = await findForm(deps, caller, assetId, key);
-  const stream = await deps.storage.get(form.object, form.bytes);
-  return { stream, sizeBytes: form.bytes, extension: form.extension };
-}
-
-/** Why a file cannot be opened, as its line in the list says it; throws what has another cause. */
-function reasonOf(error: unknown): string {
-  if (error instanceof Refusal) return error.message;
-  if (error instanceof NoSuchObject || error instanceof DamagedObject) return refuse(error.code).message;
-  throw error;
-}
-
-interface Packing {
-  readonly archive: ArchiveRow;
-  readonly caller: SignedIn;
-  /** Every file must be as planned, because a part of the archive is sent. */
-  readonly isFixed: boolean;
-}
-
 /** What was planned has changed while a part was sent: the response is broken off, and a new request starts anew. */
 class ArchiveChanged extends Error {}
 
@@ -181,43 +102,6 @@ function presentRights(db: Database, first: SignedIn): () => Promise<SignedIn> {
     caller = current;
     readAt = performance.now();
     return caller;
-  };
-}
-
-/** Returns a function that opens a file for the archive, before its header is written, or returns why it cannot. */
-function openerFor(deps: Deps, { archive, isFixed }: Packing, keep: (hash: string, crc32: number) => void) {
-  // Other extensions may make names equal.
-  const nameOf = distinctNames([leftOutName]);
-  return async (caller: SignedIn, row: GivenRow): Promise<Opened | string> => {
-    const { name, file_hash: hash, size_bytes: sizeBytes, crc32 } = row;
-    const modified = new Date(row.created_at);
-    if (archive.preset !== null) {
-      const form = await openForm(deps, caller, row.asset_id, archive.preset).catch(reasonOf);
-      if (typeof form === 'string') return form;
-      const named = nameOf(nameWith(divideName(name).stem, form.extension));
-      const source = {
-        name: named,
-        sizeBytes: form.sizeBytes,
-        modified,
-        crc: null,
-        open: async () => form.stream,
-      };
-      return { source, close: () => form.stream.destroy() };
-    }
-    const file = { name, modified, read: (crc: number) => keep(hash, crc) };
-    if (isFixed && crc32 !== null) {
-      const open = (range?: ByteRange) => deps.storage.get(originalKey(hash), sizeBytes, range);
-      return { source: { ...file, sizeBytes, crc: crc32, open }, close: () => {} };
-    }
-    const original = await openOriginal(deps, hash, sizeBytes).catch(reasonOf);
-    if (typeof original === 'string') return original;
-    const source = {
-      ...file,
-      sizeBytes: original.sizeBytes,
-      crc: null,
-      open: async () => original.stream,
-    };
-    return { source, close: () => original.stream.destroy() };
   };
 }
 

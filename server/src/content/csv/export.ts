@@ -112,7 +112,7 @@ function rowsOf(ids: readonly string[], columns: readonly FieldColumn[], page: P
     const value = valueAt(page, at);
     if (column === undefined || value === null || cells === undefined) continue;
     const text = rulesOf[column.type].cells.write(value);
-    // A negative number is no formula.
+    // Spreadsheets read a negative number as a number, not as a formula.
     cells[fixedColumns.length + place] = value.kind === 'num' ? text : neutralised(text);
   }
   return [...rows.values()];

@@ -11,8 +11,14 @@ import { markMissing } from './missing.ts';
 const MOST_COPIES = 20;
 
 /** Device and number of a folder, which tell whether another one is at its path (ROOT-8). */
-export function identityOf({ dev, ino }: { dev: number; ino: number }): string {
+function identityOf({ dev, ino }: { dev: number; ino: number }): string {
   return `${dev}:${ino}`;
+}
+
+/** Returns the identity of the folder at a path; null if none can be reached. */
+export async function identityAt(path: string): Promise<string | null> {
+  const found = await stat(path).catch(() => null);
+  return found?.isDirectory() === true ? identityOf(found) : null;
 }
 
 /** Returns whether a file is gone while its root is mounted. */
@@ -23,8 +29,8 @@ async function isGone(db: Database, { id, root, path }: PlacedFile): Promise<boo
     .select('r.identity')
     .where('f.id', '=', id)
     .executeTakeFirst();
-  const folder = await stat(root).catch(() => null);
-  if (row === undefined || folder === null || identityOf(folder) !== row.identity) return false;
+  const identity = await identityAt(root);
+  if (row === undefined || identity === null || identity !== row.identity) return false;
   return lstat(pathBelow(root, path)).then(
     () => false,
     (error: unknown) => isMissing(error),

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { runScan, type ScanCounts, type ScanOutcome } from './scan.ts';
+import type { ScanCounts } from './examine.ts';
+import { runScan, type ScanOutcome } from './scan.ts';
 
 /** Progress is recorded at most this often. */
 const RECORDED_EVERY_MS = 1000;

@@ -10,6 +10,9 @@ import { type ReadSidecar, readSidecar } from '../sidecars/read.ts';
 import { attachMetadata } from '../sidecars/store.ts';
 import { textOf } from './walk.ts';
 
+/** Stands for the hash of a sidecar that cannot be read, so that it is tried again only when it changes. */
+const UNREADABLE = '0'.repeat(64);
+
 /** An XMP sidecar that is new or has changed. */
 export interface FoundSidecar {
   path: Buffer;
@@ -77,7 +80,7 @@ export async function useSidecar(deps: Deps, root: RootRow, { path, state }: Fou
     await keep(sidecar.hash);
     return true;
   } catch (error) {
-    await keep('0'.repeat(64));
+    await keep(UNREADABLE);
     throw error;
   }
 }

@@ -1,10 +1,9 @@
-import { stat } from 'node:fs/promises';
 import { relative } from 'node:path';
 import type { AsyncSubscription, Event } from '@parcel/watcher';
 import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
 import { folderOf } from '../../platform/files/below.ts';
-import { identityOf } from '../root-files/placed.ts';
+import { identityAt } from '../root-files/placed.ts';
 import { type RootRow, readRoots } from '../root-files/root.ts';
 import { enqueueScan } from './request.ts';
 import { type Skips, skipsOf } from './skip.ts';
@@ -73,10 +72,6 @@ async function watchRoot(deps: Pick<Deps, 'db' | 'log'>, root: RootRow): Promise
     if (pending.size === 0) setTimeout(note, COLLECTED_MS);
     for (const folder of changedFolders(root, skips, events ?? [])) pending.add(folder);
   });
-}
-
-async function identityAt(path: string): Promise<string | null> {
-  return stat(path).then(identityOf, () => null);
 }
 
 /** Watches every root that is mounted, and follows changes of roots. */

@@ -9,12 +9,7 @@ import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import type { Written } from './bag/directory.ts';
 import { writeExport } from './library.ts';
-
-const PROGRESS_EVERY_MS = 2000;
-/** How many lost files are named. */
-const NAMED = 20;
-/** Exit status when something was left out, which the output names. */
-const LEFT_OUT = 3;
+import { LEFT_OUT, printLost, reporting } from './output.ts';
 
 type Print = (line: string) => void;
 
@@ -45,22 +40,13 @@ async function findPerson(db: Database, name: string): Promise<SignedIn> {
   return caller;
 }
 
-function reporting(): (written: Written) => void {
-  let lastPrintedAt = Date.now();
-  return ({ files, written }) => {
-    if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
-    lastPrintedAt = Date.now();
-    console.error(`${files} files, ${written} of them written`);
-  };
-}
-
 function printResult(
   { files, written, unchanged, removed, lost }: Written,
   directory: string,
   print: Print,
 ): void {
   print(`${directory}: ${files} files; ${written} written, ${unchanged} unchanged, ${removed} removed`);
-  for (const { path, reason } of lost.slice(0, NAMED)) print(`LOST     ${path}: ${reason}`);
+  printLost(lost, print);
   if (lost.length === 0) return;
   print(`${lost.length} files could not be exported; vitrine doctor --bytes says whose they are`);
 }
@@ -76,7 +62,10 @@ export async function exportCommand(config: Config, args: string[], print: Print
   try {
     const storage = await openLibraryStorage(config);
     const caller = user === undefined ? null : await findPerson(database.db, user);
-    const written = await writeExport(database.db, storage, directory, caller, reporting());
+    const report = reporting<Written>(
+      ({ files, written: made }) => `${files} files, ${made} of them written`,
+    );
+    const written = await writeExport(database.db, storage, directory, caller, report);
     printResult(written, directory, print);
     return written.lost.length > 0 ? LEFT_OUT : 0;
   } finally {

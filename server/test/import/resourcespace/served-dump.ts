@@ -2,6 +2,7 @@ import mysql from 'mysql2';
 import { readDump } from '../../../src/operate/resourcespace/dump.ts';
 import { tables } from '../../../src/operate/resourcespace/source.ts';
 import { freePort } from '../../support/programs.ts';
+import { greeting, textColumn } from '../mysql-server.ts';
 
 type Served = Parameters<NonNullable<Parameters<typeof mysql.createServer>[0]>>[0];
 type Cells = readonly (string | null)[];
@@ -32,25 +33,11 @@ export function gatherDump(path: string): Promise<Map<string, Rows>> {
   return gather(readDump(path, new Set(Object.keys(tables))));
 }
 
-const columnOf = (name: string) => ({
-  catalog: 'def',
-  schema: 'rs',
-  table: 't',
-  orgTable: 't',
-  name,
-  orgName: name,
-  characterSet: 45,
-  columnLength: 65_535,
-  columnType: 253,
-  flags: 0,
-  decimals: 0,
-});
-
 /** Writes rows of texts with these columns, as many packets. */
 function writeRows(connection: Served, names: readonly string[], rows: readonly Cells[]): void {
   connection.writeTextResult(
     rows.map((row) => Object.fromEntries(names.map((name, at) => [name, row[at] ?? null]))),
-    names.map(columnOf),
+    names.map(textColumn),
   );
 }
 
@@ -84,13 +71,7 @@ export async function serveDump(path: string): Promise<{ port: number; close(): 
   const server = mysql.createServer((connection) => {
     connection.on('error', () => {});
     connection.serverHandshake({
-      protocolVersion: 10,
-      serverVersion: '5.7.44',
-      connectionId: 1,
-      statusFlags: 2,
-      characterSet: 45,
-      // All capabilities except compression and TLS.
-      capabilityFlags: 0xffffff & ~0x20 & ~0x800,
+      ...greeting,
       authCallback: (_: unknown, done: (_: null, fault: null) => void) => {
         done(null, null);
         connection.sequenceId = 0;

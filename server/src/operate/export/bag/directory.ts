@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Readable, Transform } from 'node:stream';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { lockInstance } from '../../../platform/database/instance-lock.ts';
 import { syncDirectory } from '../../../platform/files/directory-tree.ts';
@@ -13,6 +13,7 @@ import { inOrder } from '../../backup/copy-files.ts';
 import { linesOf } from '../../backup/manifest.ts';
 import { type Description, formatDescription, readDescription } from './description.ts';
 import type { Entry, LostFile, WrittenFile } from './entry.ts';
+import { measured } from './measured.ts';
 import { ExportError, isPayloadPath, openPlaceOf, type Place } from './paths.ts';
 import { formatLine, joinLists, type Lookup, openLookup, readList } from './state.ts';
 import { bagInfo, declaration, decodePath, manifestLine, ownFolder } from './tag-files.ts';
@@ -55,20 +56,6 @@ interface Planned {
 }
 
 const hashOf = (text: string | Buffer) => createHash('sha256').update(text).digest('hex');
-
-/** Passes bytes on, and counts and hashes them. */
-function measured() {
-  const hash = createHash('sha256');
-  let bytes = 0;
-  const stream = new Transform({
-    transform(chunk: Buffer, _, done) {
-      hash.update(chunk);
-      bytes += chunk.length;
-      done(null, chunk);
-    },
-  });
-  return { stream, result: () => ({ sha256: hash.digest('hex'), bytes }) };
-}
 
 function sourceOf({ content }: Entry): Promise<Readable> | Readable {
   if (content.kind === 'file') return content.open();
@@ -192,7 +179,7 @@ async function* plan(
   }
 }
 
-/** Removes the files of the export that are no longer in the library, and empty folders. Returns their number. */
+/** Removes the files of the export that are no longer in the library. Returns their number. */
 async function removeFiles(place: Place, list: string): Promise<number> {
   let removed = 0;
   const gone = async function* () {

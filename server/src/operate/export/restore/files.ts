@@ -1,8 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
 import { logoKey, originalKey, subtitlesKey } from '../../../platform/storage/object-key.ts';
@@ -11,6 +10,7 @@ import { inOrder } from '../../backup/copy-files.ts';
 import { linesOf } from '../../backup/manifest.ts';
 import { readManifest } from '../bag/directory.ts';
 import type { LostFile } from '../bag/entry.ts';
+import { measured } from '../bag/measured.ts';
 import { ExportError, type Place } from '../bag/paths.ts';
 import { rowsPath } from '../rows.ts';
 
@@ -83,16 +83,10 @@ async function storeFile(
   if (found === null) return 'it is missing';
   if ((await storage.head(key))?.sizeBytes === found.size) return null;
   const temporary = join(storage.incomingDir, `import-${randomUUID()}`);
-  const hash = createHash('sha256');
-  const hashing = new Transform({
-    transform(chunk: Buffer, _, done) {
-      hash.update(chunk);
-      done(null, chunk);
-    },
-  });
+  const measure = measured();
   try {
-    await pipeline(await place.read(path), hashing, createWriteStream(temporary, { flags: 'wx' }));
-    if (hash.digest('hex') !== sha256) return 'its bytes have another hash';
+    await pipeline(await place.read(path), measure.stream, createWriteStream(temporary, { flags: 'wx' }));
+    if (measure.result().sha256 !== sha256) return 'its bytes have another hash';
     await storage.adopt(temporary, key);
     return null;
   } catch (error) {
