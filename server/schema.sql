@@ -881,6 +881,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.unpin_post()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from post_pins where post_id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.wait_for_definitions()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2883,6 +2892,16 @@ CREATE TRIGGER post_members_show AFTER INSERT ON public.post_members REFERENCING
 CREATE TRIGGER post_members_show_no_more AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION hide_old_members();
 CREATE TRIGGER post_members_withdraw AFTER DELETE ON public.post_members REFERENCING OLD TABLE AS changed_rows FOR EACH STATEMENT EXECUTE FUNCTION refresh_exposure_of_members();
 
+create table post_pins (
+  post_id uuid not null,
+  user_ref bigint not null,
+  pinned_at timestamp(3) with time zone not null default now(),
+  constraint post_pins_pkey PRIMARY KEY (post_id),
+  constraint post_pins_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,
+  constraint post_pins_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE
+);
+CREATE INDEX post_pins_user ON public.post_pins USING btree (user_ref, pinned_at DESC, post_id);
+
 create unlogged table post_presence (
   stream_id uuid not null,
   post_id uuid not null,
@@ -2994,6 +3013,7 @@ CREATE TRIGGER posts_expose_anew AFTER UPDATE ON public.posts FOR EACH ROW WHEN 
 CREATE TRIGGER posts_shown_members_timed AFTER UPDATE OF posted_at ON public.posts FOR EACH ROW WHEN ((new.posted_at IS DISTINCT FROM old.posted_at)) EXECUTE FUNCTION time_shown_members();
 CREATE TRIGGER posts_tags_known AFTER INSERT ON public.posts REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION know_tags_of_new_posts();
 CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.posts FOR EACH ROW WHEN ((((new.tags <> old.tags) OR (new.visibility <> old.visibility)) AND (cardinality(new.tags) > 0) AND (current_setting('vitrine.merging_tags'::text, true) IS DISTINCT FROM 'on'::text))) EXECUTE FUNCTION know_tags_of_post();
+CREATE TRIGGER posts_unpin AFTER UPDATE OF draft, deleted_at, author_user_ref ON public.posts FOR EACH ROW WHEN ((new.draft OR (new.deleted_at IS NOT NULL) OR (new.author_user_ref IS DISTINCT FROM old.author_user_ref))) EXECUTE FUNCTION unpin_post();
 CREATE TRIGGER posts_withdraw AFTER DELETE ON public.posts FOR EACH ROW WHEN ((old.cover_thumbnail_asset_id IS NOT NULL)) EXECUTE FUNCTION refresh_exposure_of_post();
 
 create unlogged table rate_budgets (
@@ -3746,16 +3766,21 @@ create table users (
   status_provider text,
   picture_url text,
   picture_asset_id uuid,
+  banner_asset_id uuid,
+  links jsonb not null default '[]'::jsonb,
   constraint users_pkey PRIMARY KEY (ref),
+  constraint users_banner_asset_id_fkey FOREIGN KEY (banner_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint users_picture_asset_id_fkey FOREIGN KEY (picture_asset_id) REFERENCES assets(id) ON DELETE SET NULL,
   constraint users_role_id_fkey FOREIGN KEY (role_id) REFERENCES roles(id),
   constraint users_check CHECK (((provider = 'password'::text) = (provider_subject IS NULL))),
+  constraint users_links_check CHECK ((jsonb_typeof(links) = 'array'::text)),
   constraint users_picture_url_check CHECK ((octet_length(picture_url) <= 2000)),
   constraint users_quota_bytes_check CHECK ((quota_bytes >= 0)),
   constraint users_registration_check CHECK ((registration = ANY (ARRAY['unverified'::text, 'verified'::text]))),
   constraint users_status_check CHECK ((status = ANY (ARRAY['active'::text, 'pending'::text, 'disabled'::text, 'archived'::text])))
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
+CREATE INDEX users_banner ON public.users USING btree (banner_asset_id) WHERE (banner_asset_id IS NOT NULL);
 CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX users_expiry ON public.users USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);

@@ -18,6 +18,9 @@ const publicMembers = {
   logo_url: Type.Optional(Type.String()),
   logo_width: Type.Optional(Type.Integer()),
   logo_height: Type.Optional(Type.Integer()),
+  /** The accent colours of both themes, such as `#0d6d69`; absent for the default. */
+  accent_light: Type.Optional(Type.String()),
+  accent_dark: Type.Optional(Type.String()),
   /** Custom texts of the operator; absent when none are set. */
   texts: Type.Optional(Texts),
 };
@@ -86,6 +89,9 @@ export const getAdminAppearance = operation({
   errors: [],
 });
 
+/** A colour such as `#0d6d69`; an empty string selects the default colour. */
+const AccentColour = Type.String({ pattern: '^(#[0-9A-Fa-f]{6})?$' });
+
 /** Id of a font in the catalogue; an empty string selects the default font. */
 const FontId = Type.String({ maxLength: 64, pattern: '^([a-z0-9]+(-[a-z0-9]+)*)?$' });
 
@@ -94,8 +100,9 @@ export const updateAppearance = operation({
   method: 'PATCH',
   path: '/admin/system/appearance',
   tag: 'Appearance',
-  summary: 'Choose fonts',
-  description: 'An empty value returns a slot to the default font.',
+  summary: 'Choose fonts and colours',
+  description:
+    'An empty value returns a font or a colour to its default. A colour whose contrast with the pages of its theme is below 4.5 returns 422.',
   door: { holds: 'system.appearance.write' },
   scope: 'admin',
   body: closed({
@@ -103,9 +110,11 @@ export const updateAppearance = operation({
     display_font: Type.Optional(nullable(FontId)),
     body_font: Type.Optional(nullable(FontId)),
     mono_font: Type.Optional(nullable(FontId)),
+    accent_light: Type.Optional(nullable(AccentColour)),
+    accent_dark: Type.Optional(nullable(AccentColour)),
   }),
   responses: { 200: AdminAppearance },
-  errors: [],
+  errors: ['accent-contrast-too-low'],
 });
 
 export const uploadLogo = operation({

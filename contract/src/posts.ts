@@ -303,6 +303,40 @@ export const unlikePost = operation({
   errors: ['not-found'],
 });
 
+/** POST-50. */
+export const mostPins = 6;
+
+export const pinPost = operation({
+  id: 'pinPost',
+  method: 'PUT',
+  path: '/posts/{id}/pin',
+  tag: 'Posts',
+  summary: 'Pin a post to the profile',
+  description:
+    'Idempotent, for the author of a published post. Returns 409 for a draft and for a post beyond the six that an account may pin. Withdrawing or deleting a post unpins it.',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  seenBy: 'caller',
+  responses: { 204: noContent },
+  errors: ['draft-cannot-be-pinned', 'not-author', 'not-found', 'pins-full'],
+});
+
+export const unpinPost = operation({
+  id: 'unpinPost',
+  method: 'DELETE',
+  path: '/posts/{id}/pin',
+  tag: 'Posts',
+  summary: 'Unpin a post',
+  description: 'Idempotent, for the author of the post.',
+  door: 'signedIn',
+  scope: 'posts.write',
+  params: idParams,
+  seenBy: 'caller',
+  responses: { 204: noContent },
+  errors: ['not-author', 'not-found'],
+});
+
 /** POST-39: the posts that the caller may read, and the number of all others. */
 export const listAssetPosts = operation({
   id: 'listAssetPosts',
@@ -375,6 +409,8 @@ export const FeedQuery = Type.Object({
   collection: Type.Optional(Uuid),
   /** Only the caller's own likes; those of other accounts are not revealed. */
   liked_by: Type.Optional(Ref),
+  /** Posts that this account has pinned. */
+  pinned_by: Type.Optional(Ref),
   /** For `system.admin`; ignored for other callers. */
   include_deleted: Type.Optional(Type.Boolean()),
 });

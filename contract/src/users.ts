@@ -7,6 +7,16 @@ import { Count, closed, Email, nullable, page, pageQuery, Ref, Removal, Timestam
 
 const userParams = closed({ ref: Ref });
 
+/** USER-22: a link on a profile. */
+export const ProfileLink = closed({
+  label: Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' }),
+  url: Type.String({ maxLength: 2000, pattern: '^https?://[^\\s/?#@\\\\]+([/?#][^\\s\\\\]*)?$' }),
+});
+export type ProfileLink = Static<typeof ProfileLink>;
+
+/** USER-22. */
+export const mostProfileLinks = 10;
+
 /** A profile as other callers see it (USER-1). */
 export const UserProfile = closed({
   ref: Ref,
@@ -16,6 +26,11 @@ export const UserProfile = closed({
   fullname: Type.Optional(nullable(Type.String())),
   bio: Type.String(),
   avatar_url: nullable(Type.String()),
+  /** USER-21: null for callers who may not see the picture. */
+  banner_asset_id: nullable(Uuid),
+  links: Type.Array(ProfileLink),
+  /** Pinned posts that the caller may read, the latest pin first (POST-51). */
+  pinned_post_ids: Type.Array(Uuid),
   created_at: Timestamp,
   follower_count: Count,
   following_count: Count,
@@ -62,7 +77,7 @@ export const updateUser = operation({
   tag: 'Users',
   summary: 'Change a profile',
   description:
-    'Accounts change their own profile; another profile needs `users.write`. One’s own new e-mail applies once it is confirmed (`POST /auth/verify-email`) if the library sends mail. An avatar must be a rendered picture that belongs to the account and that everyone may see; otherwise the response is 404.',
+    'Accounts change their own profile; another profile needs `users.write`. One’s own new e-mail applies once it is confirmed (`POST /auth/verify-email`) if the library sends mail. An avatar must be a rendered picture that belongs to the account and that everyone may see; a banner is any rendered picture that the caller may see. Another asset returns 404. `links` replaces all links.',
   door: 'signedIn',
   scope: 'admin',
   params: userParams,
@@ -74,10 +89,13 @@ export const updateUser = operation({
     email: Type.Optional(nullable(Email)),
     hide_from_anonymous: Type.Optional(nullable(Type.Boolean())),
     avatar_asset_id: Type.Optional(nullable(Uuid)),
+    banner_asset_id: Type.Optional(nullable(Uuid)),
+    links: Type.Optional(nullable(Type.Array(ProfileLink, { maxItems: mostProfileLinks }))),
     clear_display_name: Removal,
     clear_fullname: Removal,
     clear_email: Removal,
     clear_avatar: Removal,
+    clear_banner: Removal,
   }),
   responses: { 200: UserProfile },
   errors: [
@@ -102,6 +120,8 @@ export const AccountProfile = closed({
   hide_from_anonymous: Type.Boolean(),
   avatar_asset_id: nullable(Uuid),
   avatar_url: nullable(Type.String()),
+  banner_asset_id: nullable(Uuid),
+  links: Type.Array(ProfileLink),
   /** `password`, or the directory that holds the password of this account. */
   provider: Type.String(),
   created_at: Timestamp,

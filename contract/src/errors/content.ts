@@ -63,6 +63,7 @@ export const contentErrors = {
     property: 'cover_thumbnail_asset_id',
   },
   'draft-cannot-be-featured': { status: 409, text: 'a draft cannot be featured' },
+  'draft-cannot-be-pinned': { status: 409, text: 'a draft cannot be pinned' },
   'draft-unchangeable': {
     status: 400,
     text: 'draft is changed by publishing and unpublishing',
@@ -170,6 +171,7 @@ export const contentErrors = {
   'preset-not-found': { status: 404, text: 'there is no preset {key}', property: 'presets' },
   'preset-not-for-kind': { status: 409, text: 'a file of this kind cannot be made into {format}: {reason}' },
   'preset-repeated': { status: 400, text: 'presets name the key {key} twice', property: 'presets' },
+  'pins-full': { status: 409, text: 'an account pins at most {max} posts' },
   'post-is-draft': { status: 409, text: 'it is a draft' },
   'pressure-out-of-range': { status: 400, text: 'a pressure is between 0 and 1', property: 'strokes' },
   'post-is-published': { status: 409, text: 'it is published already' },

@@ -2,6 +2,10 @@ import type { ErrorDefinitions } from './definition.ts';
 
 /** Errors of administration, appearance and setting up. */
 export const operateErrors = {
+  'accent-contrast-too-low': {
+    status: 422,
+    text: '{property} has a contrast of {contrast} on the pages, and needs {min}',
+  },
   'address-invalid': { status: 400, text: '{property} is not a valid address' },
   'address-locks-out': {
     status: 400,

@@ -269,6 +269,17 @@ export function avatarCandidates(ownerRef: number): Predicate {
       and (f.renditions ? 'col' or (a.processing_status = 'pending' and f.mime like 'image/%'))))`;
 }
 
+/** Pictures that the caller may choose as the banner of a profile: rendered ones whose bytes they may get (USER-21). */
+export function bannerCandidates(caller: Caller): Predicate {
+  return sql`(${servedAssets(caller)} and exists (select from files f where f.hash = ${renderedHash}
+    and f.mime like 'image/%' and (f.renditions ? 'screen' or a.processing_status = 'pending')))`;
+}
+
+/** The banner of `users u` if the caller may get its bytes, otherwise null (USER-21). */
+export function shownBanner(caller: Caller): RawBuilder<string | null> {
+  return sql`(select a.id from assets a where a.id = u.banner_asset_id and ${servedAssets(caller)})`;
+}
+
 /**
  * Assets visible to more people than any post that contains them. Excludes avatars and pictures of teams, which must be
  * public. Uses the index `assets_exposed`.

@@ -148,3 +148,14 @@ export function postsLikedBy(caller: Caller, userRef: number): Predicate {
   if (caller.kind === 'anonymous' || caller.ref !== userRef) return sql`false`;
   return sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`;
 }
+
+/** POST-51: posts that this account has pinned, for lists that apply their own rule. */
+export function pinnedPosts(userRef: number): Predicate {
+  return sql`p.id = any(array(select pp.post_id from post_pins pp where pp.user_ref = ${userRef}))`;
+}
+
+/** The pinned posts of `users u` that the caller may list, the latest pin first (POST-51). */
+export function pinnedPostIds(caller: Caller): RawBuilder<string[]> {
+  return sql`array(select p.id from post_pins pp join posts p on p.id = pp.post_id
+    where pp.user_ref = u.ref and ${listedPosts(caller)} order by pp.pinned_at desc, p.id)`;
+}

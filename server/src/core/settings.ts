@@ -19,6 +19,7 @@ type SettingKey =
   | 'default_sensitivity'
   | 'indexing'
   | 'fonts'
+  | 'accents'
   | 'logo'
   | 'texts'
   | 'scramble_key'

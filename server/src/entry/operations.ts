@@ -78,6 +78,7 @@ import * as postsFeedWithAsset from '../content/posts/feed-with-asset.ts';
 import * as postsGet from '../content/posts/get.ts';
 import * as postsInCollection from '../content/posts/in-collection.ts';
 import * as postsLike from '../content/posts/like.ts';
+import * as postsPins from '../content/posts/pins.ts';
 import * as postsShares from '../content/posts/shares.ts';
 import * as postsUsageOfAsset from '../content/posts/usage-of-asset.ts';
 import * as postsWorkflow from '../content/posts/workflow.ts';
@@ -134,6 +135,7 @@ import * as adminPublicMode from '../operate/admin/public-mode.ts';
 import * as adminRemoveAccount from '../operate/admin/remove-account.ts';
 import * as adminSite from '../operate/admin/site.ts';
 import * as adminTexts from '../operate/admin/texts.ts';
+import * as appearanceChoose from '../operate/appearance/choose.ts';
 import * as appearanceLogo from '../operate/appearance/logo.ts';
 import * as appearanceShow from '../operate/appearance/show.ts';
 import * as doctorShow from '../operate/doctor/show.ts';
@@ -280,6 +282,7 @@ const modules = [
   downloadsFile,
   postsInCollection,
   postsLike,
+  postsPins,
   postsShares,
   postsUsageOfAsset,
   postsWorkflow,
@@ -337,6 +340,7 @@ const modules = [
   adminRemoveAccount,
   adminSite,
   adminTexts,
+  appearanceChoose,
   appearanceLogo,
   appearanceShow,
   doctorShow,

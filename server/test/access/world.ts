@@ -444,6 +444,13 @@ async function insertThreads({ library, refs, refOf }: Inserting, cells: readonl
   await inChunks(likes, (chunk) => db.insertInto('post_likes').values(chunk).execute());
 }
 
+/** POST-51: the author has pinned these, more than the operation allows. */
+async function insertPins({ library, refOf }: Inserting, cells: readonly PostCell[]) {
+  const pinned = cells.filter(({ author, tag }) => author === 'author' && tag === 'sample');
+  const rows = pinned.map(({ id }) => ({ post_id: id, user_ref: refOf('author') }));
+  await inChunks(rows, (chunk) => library.deps.db.insertInto('post_pins').values(chunk).execute());
+}
+
 /** Opens the whole world. */
 export async function makeWorld(library: Library): Promise<World> {
   const { db } = library.deps;
@@ -468,6 +475,7 @@ export async function makeWorld(library: Library): Promise<World> {
   await insertSubtitles(inserting, assets);
   await insertPosts(inserting, posts);
   await insertThreads(inserting, posts);
+  await insertPins(inserting, posts);
   await insertCollections(inserting, collections);
   await sql`vacuum analyze`.execute(db);
   const callers = await callersOf(library, people);

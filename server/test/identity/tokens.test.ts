@@ -293,9 +293,9 @@ describe('scopes at every operation', () => {
       addAssetToCollection addToCollection batchPosts clearCollectionFieldValue closeReview createCollection
       createCollectionLink createPost
       createPostLink createWhiteboard deleteCollection deleteCollectionPeer deleteCollectionShare
-      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems publishPost
+      deletePost deletePostPeer deleteShare deleteWhiteboard likePost orderCollection orderCollectionItems pinPost publishPost
       putCollectionPeer putCollectionShare putPostPeer putShare removeAssetFromCollection removeFromCollection
-      renewLink requestReview restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost
+      renewLink requestReview restoreCollection restorePost revokeLink setCollectionFieldValue unlikePost unpinPost
       unpublishPost updateCollection updateLink updateLinkGuest updatePost
       updateWhiteboard`,
       'assets.write': `

@@ -6,7 +6,7 @@ import type { Tables } from '../../src/platform/database/tables.ts';
 import { comparable, type Visitor } from '../support/client.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { actAs, grant, withdrawGrants } from '../support/people.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
 
@@ -27,6 +27,7 @@ const blank = {
   email: null,
   bio: '',
   avatar_asset_id: null,
+  banner_asset_id: null,
   hide_from_anonymous: false,
 };
 
@@ -51,6 +52,9 @@ describe('a profile', () => {
       fullname: 'Mara Lind',
       bio: 'Photographs ice.',
       avatar_url: null,
+      banner_asset_id: null,
+      links: [],
+      pinned_post_ids: [],
       created_at: expect.any(String),
       follower_count: 0,
       following_count: 0,
@@ -130,6 +134,7 @@ describe('PATCH /users/{ref}', () => {
       { clear_fullname: true, fullname: 'x', bio: 'changed' },
       { clear_email: true, email: 'x@y', bio: 'changed' },
       { clear_avatar: true, avatar_asset_id: id, bio: 'changed' },
+      { clear_banner: true, banner_asset_id: id, bio: 'changed' },
     ]) {
       expect(await editRefused(mara, mara, body)).toBe(400);
     }
@@ -207,6 +212,50 @@ test('an avatar is an own public picture and can be removed', async () => {
   expect((await profileOf(ines, mara)).avatar_url).toBeNull();
 });
 
+// USER-21
+test('a banner is a picture that the caller may see, shown to those who may see it', async () => {
+  await setColumns(mara, blank);
+  const { id } = await upload(mara, await jpeg(64, 48), { sensitivity: 'org' });
+  const secret = await upload(root, await jpeg(65, 48), {
+    sensitivity: 'restricted',
+  });
+  const text = await upload(mara, plainFile());
+  await library.runJobs();
+  expect((await edit(mara, mara, { banner_asset_id: id })).banner_asset_id).toBe(id);
+  expect((await profileOf(ines, mara)).banner_asset_id).toBe(id);
+  expect((await mara.ok('getAccountProfile')).banner_asset_id).toBe(id);
+  for (const other of [secret.id, text.id, '00000000-0000-4000-8000-00000000aaaa'])
+    expect(await editRefused(mara, mara, { banner_asset_id: other })).toBe(404);
+  await library.setPublicMode(true);
+  expect((await profileOf(library.anonymous(), mara)).banner_asset_id).toBeNull();
+  await library.setPublicMode(false);
+  await mara.ok('updateAsset', { params: { id }, body: { sensitivity: 'restricted' } });
+  expect((await profileOf(ines, mara)).banner_asset_id).toBeNull();
+  await edit(mara, mara, { clear_banner: true });
+  expect((await profileOf(mara, mara)).banner_asset_id).toBeNull();
+});
+
+// USER-22
+test('a profile has up to ten links, which are replaced as a whole', async () => {
+  const links = Array.from({ length: 10 }, (_, n) => ({
+    label: `Link ${n}`,
+    url: `https://example.org/${n}?a=b#c`,
+  }));
+  expect((await edit(mara, mara, { links })).links).toEqual(links);
+  expect((await profileOf(ines, mara)).links).toEqual(links);
+  const refused = [
+    { label: ' ', url: 'https://example.org' },
+    { label: 'x', url: 'javascript:alert(1)' },
+    { label: 'x', url: 'https://name:word@example.org' },
+    { label: 'x', url: 'https://a b' },
+    { label: 'x', url: 'ftp://example.org' },
+  ];
+  for (const link of refused)
+    expect([link, await editRefused(mara, mara, { links: [link] })]).toEqual([link, 400]);
+  expect(await editRefused(mara, mara, { links: [...links, { label: 'x', url: 'http://x' }] })).toBe(400);
+  expect((await edit(mara, mara, { links: [] })).links).toEqual([]);
+});
+
 // USER-16
 test('GET /account/profile returns the own account with its private data', async () => {
   const given = { fullname: 'Mara Lind', email: 'mara@example.org' };
@@ -218,6 +267,7 @@ test('GET /account/profile returns the own account with its private data', async
     username: 'Mara',
     pending_email: null,
     avatar_url: null,
+    links: [],
     provider: 'password',
     created_at: expect.any(String),
   };

@@ -8,6 +8,7 @@ import {
   listedDrafts,
   listedPosts,
   listedPostsAndTrash,
+  pinnedPosts,
   postsLikedBy,
   publishedPost,
 } from '../../access/posts.ts';
@@ -60,6 +61,7 @@ function filters(caller: Caller, query: FeedQuery): RawBuilder<boolean>[] {
     found.push(query.draft === true ? sql`false` : postsInCollection(caller, query.collection));
   }
   if (query.liked_by !== undefined) found.push(postsLikedBy(caller, query.liked_by));
+  if (query.pinned_by !== undefined) found.push(pinnedPosts(query.pinned_by));
   if (query.feed === 'team' || query.feed === 'following') {
     if (caller.kind === 'anonymous') return [...found, sql`false`];
     const { column, keys } = listsOf(caller, query.feed);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { getLogo, revertLogo, selectLogo, updateAppearance, uploadLogo } from '@vitrine/contract/appearance';
+import { getLogo, revertLogo, selectLogo, uploadLogo } from '@vitrine/contract/appearance';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { discard } from '../../content/assets/receive.ts';
@@ -19,7 +19,7 @@ import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { logoKey } from '../../platform/storage/object-key.ts';
 import { mayRemoveFiles } from '../../platform/storage/removal.ts';
 import { NoSuchObject } from '../../platform/storage/storage.ts';
-import { readActiveLogo, readAdminAppearance, readFonts } from './show.ts';
+import { readActiveLogo, readAdminAppearance } from './show.ts';
 
 /** APPEARANCE-3: entries of the history. */
 const HISTORY = 5;
@@ -142,22 +142,6 @@ export const serve = handle(getLogo, async ({ db, storage }, { query, http }) =>
   });
   const typed = { 'content-type': logo.content_type, 'content-length': String(logo.size_bytes) };
   return { status: 200, body, headers: { ...headers, ...typed } };
-});
-
-export const chooseFonts = handle(updateAppearance, async (deps, { caller, body }) => {
-  await deps.db.transaction().execute(async (tx) => {
-    await lockLogos(tx);
-    const before = await readFonts(tx);
-    const fonts = {
-      brand_font: body.brand_font ?? before.brand_font,
-      display_font: body.display_font ?? before.display_font,
-      body_font: body.body_font ?? before.body_font,
-      mono_font: body.mono_font ?? before.mono_font,
-    };
-    await writeSetting(tx, 'fonts', fonts);
-    await recordEvent(tx, caller, { event: 'appearance.fonts.changed', metadata: fonts });
-  });
-  return { status: 200, body: await readAdminAppearance(deps) };
 });
 
 /** Removes the bytes of a logo unless a row names it. Returns whether it did. */

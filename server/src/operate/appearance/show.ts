@@ -32,6 +32,16 @@ export async function readFonts(db: Database): Promise<Fonts> {
   };
 }
 
+/** The chosen accent colours by theme; none for the default (APPEARANCE-10). */
+type Accents = Pick<Appearance, 'accent_light' | 'accent_dark'>;
+
+export async function readAccents(db: Database): Promise<Accents> {
+  const stored = await readSetting(db, 'accents');
+  const known: Record<string, unknown> = typeof stored === 'object' && stored !== null ? { ...stored } : {};
+  const chosen = (['accent_light', 'accent_dark'] as const).map((name) => [name, known[name]] as const);
+  return Object.fromEntries(chosen.filter(([, colour]) => typeof colour === 'string' && colour !== ''));
+}
+
 /** Hash of the current logo, or null for the default. */
 export async function readActiveLogo(db: Database): Promise<string | null> {
   const value = await readSetting(db, 'logo');
@@ -57,6 +67,7 @@ async function readPublic({
   const texts = await readTexts(db);
   return {
     ...(await readFonts(db)),
+    ...(await readAccents(db)),
     site_name: await readSiteName(db),
     demo_mode: config.demo,
     public_mode_enabled: publicMode,

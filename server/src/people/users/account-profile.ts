@@ -11,7 +11,7 @@ export const showAccountProfile = handle(getAccountProfile, async ({ db }, { cal
         select l.email from account_links l
         where l.user_ref = u.ref and l.purpose = 'verify_email' and l.expires_at > now()
           and l.email is distinct from u.email) as pending_email, bio, hide_from_anonymous, avatar_asset_id,
-      ${avatarUrl('u')} as avatar_url, provider, created_at
+      ${avatarUrl('u')} as avatar_url, banner_asset_id, links, provider, created_at
     from users u where ref = ${caller.ref}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw refuse('sign-in-required');

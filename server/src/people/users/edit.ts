@@ -4,7 +4,7 @@ import { updateUser } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { checkMayWriteAccounts } from '../../access/accounts.ts';
 import { administered } from '../../access/administered.ts';
-import { avatarCandidates } from '../../access/assets.ts';
+import { avatarCandidates, bannerCandidates, type Predicate } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
@@ -24,6 +24,8 @@ const editable = [
   'fullname',
   'email',
   'avatar_asset_id',
+  'banner_asset_id',
+  'links',
   'bio',
   'hide_from_anonymous',
 ] as const;
@@ -33,15 +35,24 @@ type Changes = Patch<BodyOf<typeof updateUser>, (typeof editable)[number]>;
 /** EMAIL-4. */
 const CHANGES_PER_HOUR = 10;
 
-/** The avatar is visible to everyone who sees the name, so the picture must be public. */
-async function checkAvatar(tx: Tx, userRef: number, assetId: string): Promise<void> {
+async function checkPicture(tx: Tx, assetId: string, candidates: Predicate): Promise<void> {
   const rows = await tx
     .selectFrom('assets as a')
     .where('a.id', '=', assetId)
-    .where(avatarCandidates(userRef))
+    .where(candidates)
     .forShare()
     .execute();
   if (rows.length === 0) throw refuse('asset-not-found');
+}
+
+/**
+ * The avatar is visible to everyone who sees the name, so the picture must be public (USER-4). A banner is shown to those who
+ * may see its picture (USER-21).
+ */
+async function checkPictures(tx: Tx, caller: SignedIn, userRef: number, changes: Changes): Promise<void> {
+  const { avatar_asset_id: avatar, banner_asset_id: banner } = changes;
+  if (typeof avatar === 'string') await checkPicture(tx, avatar, avatarCandidates(userRef));
+  if (typeof banner === 'string') await checkPicture(tx, banner, bannerCandidates(caller));
 }
 
 /** Edits the caller's own profile or, with `users.write`, one of an account without more rights than the caller. */
@@ -90,13 +101,14 @@ export const edit = handle(updateUser, async (deps, { caller, params, body }) =>
       { ...deps, db: tx },
       { caller, userRef: params.ref, changes: wanted },
     );
-    if (typeof changes.avatar_asset_id === 'string')
-      await checkAvatar(tx, params.ref, changes.avatar_asset_id);
+    await checkPictures(tx, caller, params.ref, changes);
     if (Object.keys(changes).length > 0) {
+      const { links, ...columns } = changes;
       await tx
         .updateTable('users')
         .set({
-          ...changes,
+          ...columns,
+          ...(links == null ? {} : { links: JSON.stringify(links) }),
           ...(changes.email === undefined ? {} : { email_key: keyOfEmail(changes.email) }),
           updated_at: sql`now()`,
         })

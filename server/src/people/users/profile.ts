@@ -1,8 +1,10 @@
 import { foldName } from '@vitrine/contract/names';
 import { getUser, getUserByUsername, type UserProfile } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
+import { shownBanner } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { avatarUrl, disclosedIdentity, displayName, seesFullNames } from '../../access/identities.ts';
+import { pinnedPostIds } from '../../access/posts.ts';
 import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
@@ -15,7 +17,8 @@ export async function showProfile(
 ): Promise<UserProfile> {
   const { rows } = await sql<UserProfile & { fullname: string | null }>`
     select u.ref, u.username, ${displayName(caller, 'u')} as display_name, u.fullname, u.bio,
-      ${avatarUrl('u')} as avatar_url, u.created_at,
+      ${avatarUrl('u')} as avatar_url, ${shownBanner(caller)} as banner_asset_id, u.links,
+      ${pinnedPostIds(caller)} as pinned_post_ids, u.created_at,
       (select count(*) from user_follows f where f.followed_user_ref = u.ref) as follower_count,
       (select count(*) from user_follows f where f.follower_user_ref = u.ref) as following_count
     from users u where ${condition} and ${disclosedIdentity(caller, 'u')}`.execute(db);

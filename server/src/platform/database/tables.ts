@@ -1035,6 +1035,12 @@ interface PostMembersTable {
   sort_order: number;
 }
 
+interface PostPinsTable {
+  post_id: string;
+  user_ref: number;
+  pinned_at: Generated<string>;
+}
+
 interface PostPresenceTable {
   stream_id: string;
   post_id: string;
@@ -1576,6 +1582,8 @@ interface UsersTable {
   status_provider: string | null;
   picture_url: string | null;
   picture_asset_id: string | null;
+  banner_asset_id: string | null;
+  links: DefaultedJson;
 }
 
 interface WhiteboardsTable {
@@ -1697,6 +1705,7 @@ export interface Tables {
   post_gated_documents: PostGatedDocumentsTable;
   post_likes: PostLikesTable;
   post_members: PostMembersTable;
+  post_pins: PostPinsTable;
   post_presence: PostPresenceTable;
   post_schedules: PostSchedulesTable;
   post_shares: PostSharesTable;

@@ -94,6 +94,11 @@ export function narrowedFeeds(matrix: Matrix): Feed[] {
       cells: sample,
       rule: (who, post) => who === commentAuthor && isInFeed(who, post),
     },
+    {
+      query: `pinned_by=${matrix.world.refs.author}`,
+      cells: sample.filter(({ author }) => author === 'author'),
+      rule: isInFeed,
+    },
     { query: 'draft=true&tag=sample&feed=trending', cells: sample, rule: isInDrafts },
     { query: 'include_deleted=true&tag=sample', cells: sample, rule: isInFeedWithTrash },
     { query: 'include_deleted=true&tag=gallery', cells: tagged('gallery'), rule: isInFeedWithTrash },

@@ -95,6 +95,7 @@ const sentences: Readonly<Record<string, string | readonly [own: string, other: 
   'admin.post.restored': '{actor} restored {target}',
   'admin.asset.restored': '{actor} restored {target}',
   'admin.collection.restored': '{actor} restored {target}',
+  'appearance.accents.changed': '{actor} changed the colours',
   'appearance.fonts.changed': '{actor} changed the fonts',
   'appearance.logo.changed': '{actor} changed the logo',
   'appearance.logo.reverted': '{actor} returned to the default logo',
