@@ -67,6 +67,8 @@ describe('a changed profile', () => {
     hide_from_anonymous: false,
     avatar_asset_id: null,
     avatar_url: null,
+    banner_asset_id: null,
+    links: [{ label: 'Home', url: 'https://ana.example' }],
     provider: 'password',
     created_at: '2026-01-02T03:04:05.000Z',
   };
@@ -78,12 +80,14 @@ describe('a changed profile', () => {
 
   it('sends changed values and clears emptied ones', () => {
     const texts = { display_name: ' ', fullname: ' Ana Ruiz ', email: '', bio: '' };
-    expect(profilePatch(profile, { ...texts, hide_from_anonymous: true })).toEqual({
+    const links = [{ label: ' Shop ', url: 'https://ana.example/shop ' }];
+    expect(profilePatch(profile, { ...texts, hide_from_anonymous: true, links })).toEqual({
       clear_display_name: true,
       fullname: 'Ana Ruiz',
       clear_email: true,
       bio: '',
       hide_from_anonymous: true,
+      links: [{ label: 'Shop', url: 'https://ana.example/shop' }],
     });
   });
 });

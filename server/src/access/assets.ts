@@ -282,10 +282,10 @@ export function shownBanner(caller: Caller): RawBuilder<string | null> {
 
 /**
  * Assets visible to more people than any post that contains them. Excludes avatars and pictures of teams, which must be
- * public. Uses the index `assets_exposed`.
+ * public, and banners, which others see under this rule. Uses the index `assets_exposed`.
  */
 export const exposedAssets: Predicate = sql`(a.deleted_at is null
   and ((a.sensitivity = 'public' and a.exposure <> 'public')
     or (a.sensitivity = 'org' and a.exposure in ('none', 'narrow')))
-  and not exists (select from users u where u.avatar_asset_id = a.id)
+  and not exists (select from users u where u.avatar_asset_id = a.id or u.banner_asset_id = a.id)
   and not exists (select from teams t where t.hero_asset_id = a.id))`;

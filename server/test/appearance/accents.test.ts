@@ -57,7 +57,8 @@ test('the contrast is that of WCAG 2.2 with the colours of the pages', () => {
   const pairs = ['canvas', 'surface', 'sunken'].map((name) => pairOf(name) ?? []);
   expect(pairs.map(([light]) => light)).toEqual(themeBackgrounds.light);
   expect(pairs.map(([, dark]) => dark)).toEqual(themeBackgrounds.dark);
-  expect(css).toContain(`${defaultAccents.light}, ${defaultAccents.dark}`);
+  for (const theme of ['light', 'dark'] as const)
+    expect(css).toContain(`var(--chosen-accent-${theme}, ${defaultAccents[theme]})`);
   for (const theme of ['light', 'dark'] as const)
     expect(accentContrast(theme, defaultAccents[theme])).toBeGreaterThanOrEqual(4.5);
 });

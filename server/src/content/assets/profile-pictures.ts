@@ -8,5 +8,6 @@ export function withoutProfilePictures({ owner_ref }: { owner_ref?: number }): R
   if (owner_ref !== undefined) return [];
   return [
     sql`not (a.exposure = 'none' and exists (select from users faces where faces.avatar_asset_id = a.id))`,
+    sql`not (a.exposure = 'none' and exists (select from users faces where faces.banner_asset_id = a.id))`,
   ];
 }

@@ -4,6 +4,12 @@ import type { AccountProfile } from '@vitrine/contract/users';
 
 export type ProfilePatch = BodyOf<Operations['updateUser']>;
 
+/** A link in the form of a profile. */
+export interface LinkDraft {
+  label: string;
+  url: string;
+}
+
 /** A profile in its form; a missing value is an empty text. */
 export interface ProfileDraft {
   readonly display_name: string;
@@ -11,6 +17,7 @@ export interface ProfileDraft {
   readonly email: string;
   readonly bio: string;
   readonly hide_from_anonymous: boolean;
+  readonly links: LinkDraft[];
 }
 
 export function draftOf(profile: AccountProfile): ProfileDraft {
@@ -20,6 +27,7 @@ export function draftOf(profile: AccountProfile): ProfileDraft {
     email: profile.email ?? '',
     bio: profile.bio,
     hide_from_anonymous: profile.hide_from_anonymous,
+    links: profile.links.map((link) => ({ ...link })),
   };
 }
 
@@ -46,5 +54,8 @@ export function profilePatch(before: AccountProfile, draft: ProfileDraft): Profi
   if (draft.hide_from_anonymous !== kept.hide_from_anonymous) {
     patch.hide_from_anonymous = draft.hide_from_anonymous;
   }
+  const links = draft.links.map(({ label, url }) => ({ label: label.trim(), url: url.trim() }));
+  if (JSON.stringify(links) !== JSON.stringify(before.links.map(({ label, url }) => ({ label, url }))))
+    patch.links = links;
   return patch;
 }

@@ -77,7 +77,13 @@ const properties: Readonly<Record<FontSlot, string>> = {
   mono_font: '--chosen-mono',
 };
 
-/** Returns the custom properties for the chosen fonts; none for an empty slot. */
-export function propertiesOf(fonts: Fonts): [name: string, stack: string | undefined][] {
-  return slots.map(({ slot }) => [properties[slot], stackOf(fonts[slot])]);
+/** Returns the custom properties for the chosen fonts and colours; none for an empty slot. */
+export function propertiesOf(
+  appearance: Fonts & Pick<Appearance, 'accent_light' | 'accent_dark'>,
+): [name: string, value: string | undefined][] {
+  return [
+    ...slots.map(({ slot }): [string, string | undefined] => [properties[slot], stackOf(appearance[slot])]),
+    ['--chosen-accent-light', appearance.accent_light],
+    ['--chosen-accent-dark', appearance.accent_dark],
+  ];
 }

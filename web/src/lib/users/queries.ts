@@ -11,6 +11,18 @@ export function userQuery({ client }: Service, username: string) {
   });
 }
 
+/** The start of the keys of all pinned posts. */
+export const pinnedPostsKey = ['pinned-posts'] as const;
+
+/** Reads the posts that an account has pinned. */
+export function pinnedPostsQuery({ client }: Service, ref: number) {
+  return queryOptions({
+    queryKey: [...pinnedPostsKey, ref],
+    queryFn: async ({ signal }) =>
+      (await client.call('listPosts', { query: { pinned_by: ref }, signal })).items,
+  });
+}
+
 /**
  * Lists the posts of an author, newest first. The key is under `feed`, so that processed pictures are updated there
  * too.
