@@ -1656,13 +1656,15 @@ CREATE TRIGGER audit_events_not_emptied BEFORE TRUNCATE ON public.audit_events F
 create table batch_items (
   batch_id uuid not null,
   position integer not null,
-  object_id uuid not null,
+  object_id uuid,
   outcome text,
   reason text,
   record jsonb,
   given jsonb,
+  object_ref bigint,
   constraint batch_items_pkey PRIMARY KEY (batch_id, "position"),
   constraint batch_items_batch_id_fkey FOREIGN KEY (batch_id) REFERENCES batches(id) ON DELETE CASCADE,
+  constraint batch_items_object_check CHECK ((num_nonnulls(object_id, object_ref) = 1)),
   constraint batch_items_outcome_check CHECK ((outcome = ANY (ARRAY['changed'::text, 'unchanged'::text, 'refused'::text])))
 );
 CREATE INDEX batch_items_refused ON public.batch_items USING btree (batch_id, "position") WHERE (outcome = 'refused'::text);
@@ -1690,7 +1692,7 @@ create table batches (
   constraint batches_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint batches_check CHECK (((action IS NULL) = (undoes IS NOT NULL))),
   constraint batches_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'cancelled'::text, 'failed'::text]))),
-  constraint batches_subject_check CHECK ((subject = ANY (ARRAY['asset'::text, 'post'::text])))
+  constraint batches_subject_check CHECK ((subject = ANY (ARRAY['asset'::text, 'post'::text, 'user'::text])))
 );
 CREATE INDEX batches_by_age ON public.batches USING btree (created_at);
 CREATE INDEX batches_of_account ON public.batches USING btree (user_ref, created_at DESC, id DESC);

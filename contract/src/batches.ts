@@ -20,7 +20,7 @@ import {
 } from './values.ts';
 
 /** Which properties an action has besides `kind`: those that it needs, and those that it accepts. */
-interface ActionShape {
+export interface ActionShape {
   readonly needs: readonly string[];
   readonly accepts?: readonly string[];
 }
@@ -218,6 +218,9 @@ export const batchPosts = operation({
   ],
 });
 
+/** The id of an asset or post, or the ref of an account. */
+const ObjectId = Type.Union([Uuid, Ref]);
+
 export const BatchState = Type.Enum(['queued', 'running', 'done', 'cancelled', 'failed']);
 export type BatchState = Static<typeof BatchState>;
 
@@ -226,13 +229,13 @@ export const Batch = closed({
   id: Uuid,
   /** The kind of its action, or `undo`. */
   kind: Type.String(),
-  subject: Type.Enum(['asset', 'post']),
+  subject: Type.Enum(['asset', 'post', 'user']),
   state: BatchState,
   total: Count,
   done: Count,
   changed: Count,
   unchanged: Count,
-  refused: Type.Array(closed({ id: Uuid, reason: Type.String() }), { maxItems: 100 }),
+  refused: Type.Array(closed({ id: ObjectId, reason: Type.String() }), { maxItems: 100 }),
   refused_count: Count,
   /** The post that `create_post` made. */
   post_id: Type.Optional(Uuid),
@@ -276,7 +279,7 @@ export const getBatch = operation({
 });
 
 export const BatchItem = closed({
-  id: Uuid,
+  id: ObjectId,
   outcome: Type.Enum(['changed', 'unchanged', 'refused']),
   reason: Type.Optional(Type.String()),
 });

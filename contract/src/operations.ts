@@ -68,6 +68,7 @@ import * as tokens from './tokens.ts';
 import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as uploads from './uploads.ts';
+import * as userBatches from './user-batches.ts';
 import * as users from './users.ts';
 import * as values from './values.ts';
 import * as versions from './versions.ts';
@@ -151,6 +152,7 @@ export const modules = [
   trash,
   twoFactor,
   uploads,
+  userBatches,
   users,
   values,
   versions,

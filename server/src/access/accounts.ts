@@ -28,10 +28,12 @@ export function checkNotSelf(caller: SignedIn, userRef: number): void {
  * Throws 403 when the account has capabilities that the caller lacks: changing its password or role would grant them.
  */
 export function checkMayAdminister(caller: SignedIn, account: Capabilities): void {
-  const inTeams = [...account.inTeams.keys()].map(capabilityShownFor);
-  if (!holdsAll(caller, [...account.everywhere, ...inTeams])) {
-    throw refuse('account-has-more-rights');
-  }
+  if (!mayAdminister(caller, account)) throw refuse('account-has-more-rights');
+}
+
+/** Returns whether the caller holds every capability of the account (ROLE-10). */
+export function mayAdminister(caller: SignedIn, { everywhere, inTeams }: Capabilities): boolean {
+  return holdsAll(caller, [...everywhere, ...[...inTeams.keys()].map(capabilityShownFor)]);
 }
 
 /** Returns whether the caller holds these capabilities everywhere, so that they may give them. */
@@ -64,13 +66,18 @@ export const isAdministrator: RawBuilder<boolean> = sql`(${hasAdministeringRole}
  * Active accounts `users u` without expiry that hold `system.admin` permanently: by role or a grant without expiry, and not
  * revoked.
  */
-export const administers: RawBuilder<boolean> = sql`(u.status = 'active' and u.expires_at is null
-  and (${hasAdministeringRole}
-    or exists (select from user_capability_grants g where g.user_ref = u.ref
-      and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
-  and not exists (select from user_capability_revokes r where r.user_ref = u.ref
-    and r.capability = 'system.admin' and r.team_id is null
-    and ${unexpired('r')}))`;
+export const administers: RawBuilder<boolean> = administersWith(hasAdministeringRole);
+
+/** Active accounts `users u` without expiry that would hold `system.admin` permanently if their role gave it, or did not. */
+export function administersWith(isOfRole: RawBuilder<boolean>): RawBuilder<boolean> {
+  return sql`(u.status = 'active' and u.expires_at is null
+    and (${isOfRole}
+      or exists (select from user_capability_grants g where g.user_ref = u.ref
+        and g.capability = 'system.admin' and g.team_id is null and g.expires_at is null))
+    and not exists (select from user_capability_revokes r where r.user_ref = u.ref
+      and r.capability = 'system.admin' and r.team_id is null
+      and ${unexpired('r')}))`;
+}
 
 /** Accounts `users u` without a picture that a person has chosen or removed (SSO-60). */
 export const takesClaimedPicture: RawBuilder<boolean> = sql`(u.avatar_asset_id is not distinct from u.picture_asset_id)`;

@@ -1,8 +1,8 @@
 import type { Database } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
-import { checkMayAdminister } from './accounts.ts';
+import { checkMayAdminister, mayAdminister } from './accounts.ts';
 import type { SignedIn } from './caller.ts';
-import { loadCapabilities } from './capabilities.ts';
+import { loadCapabilities, loadCapabilitiesOf } from './capabilities.ts';
 
 /**
  * Returns an account the caller may administer: 404 when it does not exist, 403 when it has more rights than the
@@ -21,4 +21,16 @@ export async function administered(
   if (account === undefined) throw notFound();
   checkMayAdminister(caller, await loadCapabilities(db, userRef));
   return account;
+}
+
+/** Returns those of these accounts that the caller may administer (ROLE-10). */
+export async function administeredOf(
+  db: Database,
+  caller: SignedIn,
+  userRefs: readonly number[],
+): Promise<ReadonlySet<number>> {
+  // They hold everything, so that nothing is to be compared.
+  if (caller.capabilities.has('system.admin')) return new Set(userRefs);
+  const capabilities = await loadCapabilitiesOf(db, userRefs);
+  return new Set([...capabilities].flatMap(([ref, held]) => (mayAdminister(caller, held) ? [ref] : [])));
 }

@@ -32,6 +32,7 @@ import { fetchSubtitlesJob } from '../exchange/federation/files/subtitles.ts';
 import { keepFederationJob } from '../exchange/federation/keep.ts';
 import { verifyOffersJob } from '../exchange/federation/peers/offers.ts';
 import { unpairJob } from '../exchange/federation/peers/unpair.ts';
+import { pairOf } from '../operate/accounts/batch/actions.ts';
 import { releaseLogoJob } from '../operate/appearance/logo.ts';
 import { expireJob } from '../operate/expire.ts';
 import { countStorageJob } from '../operate/storage/count.ts';
@@ -82,7 +83,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'rewrite-documents': rewriteDocumentsJob(deps),
     'rewrite-tags': rewriteTagsJob(deps),
     'rewrite-fields': rewriteFieldsJob(deps),
-    'run-batch': runBatchJob(deps),
+    'run-batch': runBatchJob(deps, pairOf),
     'publish-post': publishPostJob(deps),
     'reopen-reviews': reopenReviewsJob(deps),
     'remind-reviews': remindReviewsJob(deps),

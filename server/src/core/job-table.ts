@@ -112,7 +112,7 @@ export interface Jobs {
   'rewrite-tags': Record<string, never>;
   /** Finishes changes of fields that concern many values, in order. */
   'rewrite-fields': Record<string, never>;
-  /** Changes the assets or posts of a batch in steps. */
+  /** Changes the objects of a batch in steps. */
   'run-batch': { batch: string };
   /** Moves the members of a post back to `review` after its content has changed. */
   'reopen-reviews': { post: string; review: string };

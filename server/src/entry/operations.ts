@@ -126,6 +126,7 @@ import * as federationQueue from '../exchange/federation/queue.ts';
 import * as federationRotations from '../exchange/federation/rotations.ts';
 import * as federationSensitive from '../exchange/federation/shares/sensitive.ts';
 import * as federationShares from '../exchange/federation/shares/share.ts';
+import * as accountsBatchStart from '../operate/accounts/batch/start.ts';
 import * as adminBuildInfo from '../operate/admin/build-info.ts';
 import * as adminExposedAssets from '../operate/admin/exposed-assets.ts';
 import * as adminJobActs from '../operate/admin/job-acts.ts';
@@ -331,6 +332,7 @@ const modules = [
   federationRotations,
   federationSensitive,
   federationShares,
+  accountsBatchStart,
   adminBuildInfo,
   adminExposedAssets,
   adminJobActs,

@@ -1,6 +1,7 @@
 import { type Capability, capabilities, type Scope, scopes } from '@vitrine/contract/capabilities';
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
+import type { UserBatchPreview } from '@vitrine/contract/user-batches';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
@@ -106,6 +107,17 @@ describe('administering accounts', () => {
         const status = await person(name).status('DELETE', path);
         ledger.hold(`${name} administers ${target}`, status, reached.includes(target) ? 404 : 403);
       }
+      // A dry run of a batch decides alike about each of them.
+      const ids = targets.filter((target) => target !== name).map((target) => person(target).ref);
+      const body = { ids, action: { kind: 'end_sessions' }, dry_run: true };
+      const { status, text } = await person(name).send('/admin/users/batch', { method: 'POST', body });
+      ledger.hold(`${name}: a batch`, status, reached.length === 0 ? 403 : 200);
+      if (status !== 200) continue;
+      const preview: UserBatchPreview = JSON.parse(text);
+      const refused = preview.refused.flatMap((one) => one.ids);
+      const spared = targets.filter((target) => target !== name && !reached.includes(target));
+      const due = spared.map((target) => person(target).ref);
+      ledger.hold(`${name}: a batch refuses`, refused.toSorted().join(), due.toSorted().join());
     }
     everythingHolds();
   });

@@ -193,7 +193,7 @@ describe('while impersonating', () => {
   test('no accounts or tokens can be created, and no password, second factor or capabilities be changed', async () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
-    const intended = `addPasskey addTeamMember addTeamParent changePassword confirmTwoFactor createInvitation
+    const intended = `addPasskey addTeamMember addTeamParent batchUsers changePassword confirmTwoFactor createInvitation
       createProvider createRole createScimToken createToken createUser decideRequest deletePasskey
       deleteProvider deleteRole deleteScimToken deleteUser disableTwoFactor enrollTwoFactor grantCapability
       linkIdentity removeGrant removeRevoke removeTeamParent removeUserTwoFactor

@@ -40,6 +40,7 @@ const ensured = [
   'content/search/saved-queries.ts changeSaved: its callers declare the rows',
   'content/search/saved-queries.ts readSaved: its callers declare the rows',
   'content/search/saved-queries.ts saveQuery: its callers declare the rows',
+  'operate/accounts/batch/change-accounts.ts changeAccounts: its callers declare the rows',
   'operate/import/users/store.ts insertUsers: username_key may be null (users.username_key)',
   'operate/resourcespace/staging.ts openStaging: its callers declare the rows',
 ];

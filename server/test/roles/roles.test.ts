@@ -236,7 +236,7 @@ const gated = {
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',
-  'users.write': `createInvitation createUser deleteUser endUserSession endUserSessions grantCapability
+  'users.write': `batchUsers createInvitation createUser deleteUser endUserSession endUserSessions grantCapability
       listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
       revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus updateAdminUser`,
 };

@@ -1,10 +1,9 @@
-import {
-  type AssetAction,
-  type AssetActionKind,
-  assetActions,
-  type PostAction,
-  type PostActionKind,
-  postActions,
+import type {
+  ActionShape,
+  AssetAction,
+  AssetActionKind,
+  PostAction,
+  PostActionKind,
 } from '@vitrine/contract/batches';
 import { readSwitches } from '../../core/settings.ts';
 import { refuse } from '../../platform/http/refuse.ts';
@@ -19,13 +18,7 @@ import { setPostState, undoPostState } from './actions/post-state.ts';
 import { addTagsToPosts, removeTagsFromPosts, undoTagsOfPosts } from './actions/post-tags.ts';
 import { deleteObjects, restoreObjects, undoDelete } from './actions/trash.ts';
 
-import type { Action, Step } from './step.ts';
-
-/** What a kind of action does, and what undoes it; null if nothing can. */
-interface Pair {
-  readonly run: Action;
-  readonly undo: Action | null;
-}
+import type { Pair, Step } from './step.ts';
 
 /** CSV-10: writes what an import has stored with each asset. Only `POST /assets/import.csv` starts it. */
 interface ImportAction {
@@ -37,15 +30,11 @@ export type SubjectAction =
   | { readonly subject: 'asset'; readonly action: AssetAction | ImportAction }
   | { readonly subject: 'post'; readonly action: PostAction };
 
-/** An action of a request. */
-export type RequestedAction = Exclude<SubjectAction, { action: ImportAction }>;
-
-const describedActions = { asset: assetActions, post: postActions } as const;
-
 /** Throws a 400 unless the action has what its kind needs, and nothing that its kind ignores (BATCH-2). */
-export function checkShape({ subject, action }: RequestedAction): void {
-  const shapes: Readonly<Record<string, { needs: readonly string[]; accepts?: readonly string[] }>> =
-    describedActions[subject];
+export function checkShape(
+  shapes: Readonly<Record<string, ActionShape>>,
+  action: { readonly kind: string },
+): void {
   const { needs, accepts = [] } = shapes[action.kind] ?? { needs: [] };
   const { kind: _, ...given } = action;
   const missing = needs.find((name) => !(name in given));
@@ -55,7 +44,7 @@ export function checkShape({ subject, action }: RequestedAction): void {
 }
 
 /** Returns a property that `checkShape` has found. */
-function needed<T>(value: T | undefined): T {
+export function needed<T>(value: T | undefined): T {
   if (value === undefined) throw new Error('an action lacks what its kind needs');
   return value;
 }

@@ -4,36 +4,57 @@ import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
-import { pairOf, type SubjectAction } from './actions.ts';
-import type { SubjectKind } from './rows.ts';
-import { type Action, type Item, type Outcome, refused, type StepResult } from './step.ts';
+import {
+  type Action,
+  type Item,
+  type Outcome,
+  type Pair,
+  refused,
+  type StepResult,
+  type StoredAction,
+} from './step.ts';
 
 /** Objects per transaction, which takes a fraction of a second. At least the most assets of a new post. */
 const STEP = 500;
 
-interface BatchRow extends Columns<'batches', 'id' | 'undoes'>, Origin {
-  subject: SubjectKind;
-  /** Its own action, or that of the batch that it undoes. */
-  action: SubjectAction['action'];
+interface LockedBatch extends Origin {
+  user_ref: number;
 }
 
 /** Locks a batch that has not ended; a second job for it waits here. */
-async function lockBatch(tx: Tx, id: string): Promise<BatchRow | undefined> {
-  const { rows } = await sql<BatchRow>`
-    select b.id, b.subject, coalesce(b.action, u.action) as action, b.undoes,
-      ${originColumns('b')}
-    from batches b left join batches u on u.id = b.undoes
+async function lockBatch(tx: Tx, id: string): Promise<LockedBatch | undefined> {
+  const { rows } = await sql<LockedBatch>`select ${originColumns('b')} from batches b
     where b.id = ${id} and b.state in ('queued', 'running') for no key update of b`.execute(tx);
   return rows[0];
 }
 
-/** Returns the action of a batch, or what undoes it. */
-function actionOf({ subject, action, undoes }: BatchRow): Action {
-  // The action was stored with the kind of its objects.
-  const { run, undo } = pairOf({ subject, action } as SubjectAction);
-  const wanted = undoes === null ? run : undo;
-  if (wanted === null) throw new Error(`nothing undoes ${action.kind}`);
+/** Returns what a stored action does and what undoes it. */
+export type PairOf = (stored: StoredAction) => Pair;
+
+interface ActionRow extends Columns<'batches', 'undoes'> {
+  subject: StoredAction['subject'];
+  /** Its own action, or that of the batch that it undoes. */
+  action: StoredAction['action'];
+}
+
+/** Returns the action of a batch, or what undoes it; null for a batch that does not exist any more. */
+async function readAction(db: Database, id: string, pairOf: PairOf): Promise<Action | null> {
+  const { rows } = await sql<ActionRow>`
+    select b.subject, coalesce(b.action, u.action) as action, b.undoes
+    from batches b left join batches u on u.id = b.undoes where b.id = ${id}`.execute(db);
+  const [batch] = rows;
+  if (batch === undefined) return null;
+  const { run, undo } = pairOf(batch);
+  const wanted = batch.undoes === null ? run : undo;
+  if (wanted === null) throw new Error(`nothing undoes ${batch.action.kind}`);
   return wanted;
+}
+
+/** What a job works on. */
+interface Running {
+  readonly db: Database;
+  readonly batchId: string;
+  readonly action: Action;
 }
 
 const allRefused = (items: readonly Item[], reason: string): StepResult => ({
@@ -45,10 +66,11 @@ interface NextItem extends Item {
 }
 
 /** Returns the next items that have no result, as many as the action takes at a time. */
-async function nextItems(tx: Tx, batch: BatchRow): Promise<readonly Item[]> {
-  const most = actionOf(batch).oneByOne === true ? 1 : STEP;
-  const { rows } = await sql<NextItem>`select object_id as id, position, record, given from batch_items
-    where batch_id = ${batch.id} and outcome is null order by position limit ${most}`.execute(tx);
+async function nextItems(tx: Tx, batchId: string, { oneByOne }: Action): Promise<readonly Item[]> {
+  const most = oneByOne === true ? 1 : STEP;
+  const { rows } = await sql<NextItem>`
+    select coalesce(object_id::text, object_ref::text) as id, position, record, given from batch_items
+    where batch_id = ${batchId} and outcome is null order by position limit ${most}`.execute(tx);
   return rows;
 }
 
@@ -61,11 +83,11 @@ class StepRefused extends Error {
   }
 }
 
-async function perform(tx: Tx, batch: BatchRow, items: readonly Item[]): Promise<StepResult> {
-  const caller = await actorOf(tx, batch);
+async function perform(tx: Tx, origin: Origin, action: Action, items: readonly Item[]): Promise<StepResult> {
+  const caller = await actorOf(tx, origin);
   if (caller === null) return allRefused(items, 'the account that started this may no longer act');
   try {
-    return await actionOf(batch)({ tx, caller, items, isDryRun: false });
+    return await action({ tx, caller, items, isDryRun: false });
   } catch (error) {
     throw error instanceof Refusal ? new StepRefused(items, error.message) : error;
   }
@@ -103,14 +125,14 @@ async function recordStep(tx: Tx, batchId: string, { items, outcomes, postId }: 
 
 /** Does the next step of a batch, or ends it. Returns false when nothing is left to do. */
 async function runStep(
-  db: Database,
-  batchId: string,
-  step: (tx: Tx, batch: BatchRow) => Promise<Done | null>,
+  { db, batchId, action }: Running,
+  step: (tx: Tx, origin: Origin) => Promise<Done | null>,
 ): Promise<boolean> {
   return db.transaction().execute(async (tx) => {
-    const batch = await lockBatch(tx, batchId);
-    if (batch === undefined) return false;
-    const result = await step(tx, batch);
+    await action.before?.(tx);
+    const origin = await lockBatch(tx, batchId);
+    if (origin === undefined) return false;
+    const result = await step(tx, origin);
     if (result !== null) await recordStep(tx, batchId, result);
     else await sql`update batches set state = 'done', finished_at = now() where id = ${batchId}`.execute(tx);
     return result !== null;
@@ -118,24 +140,26 @@ async function runStep(
 }
 
 /** Deals with the next items. Returns false when the batch has ended. */
-async function runNext(db: Database, batchId: string): Promise<boolean> {
+async function runNext(running: Running): Promise<boolean> {
+  const { batchId, action } = running;
   try {
-    return await runStep(db, batchId, async (tx, batch) => {
-      const items = await nextItems(tx, batch);
-      return items.length === 0 ? null : { items, ...(await perform(tx, batch, items)) };
+    return await runStep(running, async (tx, origin) => {
+      const items = await nextItems(tx, batchId, action);
+      return items.length === 0 ? null : { items, ...(await perform(tx, origin, action, items)) };
     });
   } catch (error) {
     if (!(error instanceof StepRefused)) throw error;
     const { items, message } = error;
-    return runStep(db, batchId, async () => ({ items, ...allRefused(items, message) }));
+    return runStep(running, async () => ({ items, ...allRefused(items, message) }));
   }
 }
 
-/** Changes many assets or posts in steps. A killed job continues with the items that have no result. */
-export function runBatchJob({ db }: Pick<Deps, 'db'>): JobHandler<'run-batch'> {
+/** Changes many objects in steps. A killed job continues with the items that have no result. */
+export function runBatchJob({ db }: Pick<Deps, 'db'>, pairOf: PairOf): JobHandler<'run-batch'> {
   return async ({ batch }, { lastAttempt }) => {
     try {
-      while (await runNext(db, batch)) {
+      const action = await readAction(db, batch, pairOf);
+      while (action !== null && (await runNext({ db, batchId: batch, action }))) {
         // Continues with the next items.
       }
     } catch (error) {

@@ -36,7 +36,7 @@ async function selectPosts(
   return sql`select p.id from posts p where ${sql.join(conditions, sql` and `)} order by p.posted_at, p.id`;
 }
 
-/** The objects of a batch: named by id, or matched by a query of their kind. */
+/** The objects of a batch of assets or posts: named by id, or matched by a query of their kind. */
 export type Selection =
   | { readonly ids: readonly string[] }
   | { readonly subject: 'asset'; readonly query: AssetSelection }

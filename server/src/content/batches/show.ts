@@ -16,6 +16,7 @@ import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { pairOf, type SubjectAction } from './actions.ts';
+import type { StoredAction } from './step.ts';
 import { enqueueBatch } from './store.ts';
 
 interface BatchRow
@@ -32,26 +33,30 @@ interface BatchRow
     | 'created_at'
     | 'finished_at'
   > {
-  subject: 'asset' | 'post';
-  action: SubjectAction['action'] | null;
+  subject: Batch['subject'];
+  action: StoredAction['action'] | null;
   undone_by: string | null;
   refused_items: Batch['refused'];
   /** 24 hours after the end; null before it. */
   undo_until: string | null;
 }
 
+/** The id of an item `i`, as JSON: a number for accounts. */
+const objectId = sql`coalesce(to_jsonb(i.object_ref), to_jsonb(i.object_id))`;
+
 /** BATCH-8: changes can be undone for a day. */
 const columns = sql`b.id, b.subject, b.action, b.state, b.total, b.changed, b.unchanged, b.refused, b.undoes,
   b.post_id, b.created_at, b.finished_at, (select u.id from batches u where u.undoes = b.id) as undone_by,
-  coalesce((select jsonb_agg(jsonb_build_object('id', r.object_id, 'reason', r.reason) order by r.position) from (
-    select i.object_id, i.reason, i.position from batch_items i
+  coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'reason', r.reason) order by r.position) from (
+    select ${objectId} as id, i.reason, i.position from batch_items i
     where i.batch_id = b.id and i.outcome = 'refused' order by i.position limit 100) r), '[]') as refused_items,
   b.finished_at + interval '24 hours' as undo_until`;
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Whether a batch may still be undone: it changed something, ended within a day, and is not undone already. */
+/** Whether a batch may still be undone: it changed something, ended within a day, and is not undone already (BATCH-14). */
 function isUndoable(row: BatchRow): boolean {
+  if (row.subject === 'user') return false;
   if (row.action === null || row.undone_by !== null || row.changed === 0 || row.finished_at === null)
     return false;
   // The action was stored with the kind of its objects.
@@ -112,7 +117,7 @@ export const get = handle(getBatch, async ({ db }, { caller, params }) => ({
 }));
 
 interface ItemRow extends Columns<'batch_items', 'reason' | 'position'> {
-  id: string;
+  id: string | number;
   outcome: 'changed' | 'unchanged' | 'refused';
 }
 
@@ -122,7 +127,7 @@ export const items = handle(listBatchItems, async ({ db }, { caller, params, que
   const after = refCursor.read(query.cursor)?.ref ?? 0;
   const only = query.outcome === undefined ? sql`is not null` : sql`= ${query.outcome}`;
   const { rows } = await sql<ItemRow>`
-    select i.object_id as id, i.outcome, i.reason, i.position from batch_items i
+    select ${objectId} as id, i.outcome, i.reason, i.position from batch_items i
     where i.batch_id = ${params.id} and i.position > ${after}::bigint and i.outcome ${only}
     order by i.position limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, ({ position }) => refCursor.after({ ref: position }));
@@ -136,7 +141,7 @@ export const items = handle(listBatchItems, async ({ db }, { caller, params, que
 
 /** A token needs the scope of the batch's objects. */
 function checkSubjectScope(caller: SignedIn, { subject }: BatchRow): void {
-  checkScope(caller, subject === 'asset' ? 'assets.write' : 'posts.write');
+  checkScope(caller, subject === 'user' ? 'admin' : `${subject}s.write`);
 }
 
 export const cancel = handle(cancelBatch, async ({ db }, { caller, params }) => {

@@ -1,14 +1,20 @@
-import { type BatchPreview, batchAssets, batchPosts } from '@vitrine/contract/batches';
-import { sql } from 'kysely';
+import {
+  assetActions,
+  type BatchPreview,
+  batchAssets,
+  batchPosts,
+  postActions,
+} from '@vitrine/contract/batches';
+import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { checkScope } from '../../access/door.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
-import type { Tx } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { checkShape, pairOf, type SubjectAction } from './actions.ts';
 import { type Selection, selectObjects } from './select.ts';
-import type { Action, Outcome } from './step.ts';
+import type { Action, Outcome, StoredAction } from './step.ts';
 import { createBatch, enqueueBatch } from './store.ts';
 
 /** Reads in a transaction that is rolled back: an action may create terms or tags before it decides. */
@@ -45,21 +51,28 @@ function summary(outcomes: readonly (readonly [string, Outcome])[]): BatchPrevie
   return { matched: outcomes.length, changes, unchanged, refused };
 }
 
+/** A batch that is asked for. */
+export interface Asked {
+  readonly stored: StoredAction;
+  readonly run: Action;
+  /** Returns a query with the column `id`, in the order in which the batch takes its objects; each once. */
+  objects(db: Database): Promise<RawBuilder<unknown>>;
+}
+
 /** Decides about every object without writing (BATCH-4). */
 async function preview(
   deps: Pick<Deps, 'db'>,
   caller: SignedIn,
-  selection: Selection,
-  run: Action,
+  { objects, run }: Asked,
 ): Promise<BatchPreview> {
   const outcomes = await withoutWriting(deps, async (tx) => {
-    const objects = await selectObjects(tx, caller, selection);
-    const { rows } = await sql<{ id: string }>`${objects}`.execute(tx);
+    const { rows } = await sql<{ id: string | number }>`${await objects(tx)}`.execute(tx);
     const decided: [string, Outcome][] = [];
-    for (let at = 0; at === 0 || at < rows.length; at += PREVIEW_STEP) {
+    const most = run.together === true ? Math.max(1, rows.length) : PREVIEW_STEP;
+    for (let at = 0; at === 0 || at < rows.length; at += most) {
       const items = rows
-        .slice(at, at + PREVIEW_STEP)
-        .map(({ id }, index) => ({ id, position: at + index + 1, record: null }));
+        .slice(at, at + most)
+        .map(({ id }, index) => ({ id: String(id), position: at + index + 1, record: null }));
       const step = await run({ tx, caller, items, isDryRun: true });
       decided.push(...step.outcomes);
     }
@@ -69,38 +82,34 @@ async function preview(
 }
 
 /** Stores a batch with its objects, and enqueues its job. */
-async function store(tx: Tx, caller: SignedIn, selection: Selection, action: SubjectAction): Promise<string> {
-  const id = await createBatch(tx, caller, action);
-  const objects = await selectObjects(tx, caller, selection);
+async function store(tx: Tx, caller: SignedIn, { stored, objects }: Asked): Promise<string> {
+  const id = await createBatch(tx, caller, stored);
+  const column = sql.ref(stored.subject === 'user' ? 'object_ref' : 'object_id');
   await sql`with stored as (
-      insert into batch_items (batch_id, position, object_id)
-      select ${id}, row_number() over (), o.id from (${objects}) o returning 1)
+      insert into batch_items (batch_id, position, ${column})
+      select ${id}, row_number() over (), o.id from (${await objects(tx)}) o returning 1)
     update batches set total = (select count(*) from stored) where id = ${id}`.execute(tx);
   await enqueueBatch(tx, id);
   return id;
 }
 
 /** Checks the action itself, then previews or starts the batch. */
-async function begin(
-  deps: Pick<Deps, 'db'>,
-  caller: SignedIn,
-  selection: Selection,
-  given: SubjectAction,
-  isDryRun: boolean,
-) {
-  checkShape(given);
-  const { run } = pairOf(given);
-  if (isDryRun) return { status: 200 as const, body: await preview(deps, caller, selection, run) };
-  await withoutWriting(deps, (tx) => run({ tx, caller, items: [], isDryRun: true }));
-  const id = await deps.db.transaction().execute((tx) => store(tx, caller, selection, given));
+export async function begin(deps: Pick<Deps, 'db'>, caller: SignedIn, asked: Asked, isDryRun: boolean) {
+  if (isDryRun) return { status: 200 as const, body: await preview(deps, caller, asked) };
+  await withoutWriting(deps, (tx) => asked.run({ tx, caller, items: [], isDryRun: true }));
+  const id = await deps.db.transaction().execute((tx) => store(tx, caller, asked));
   return { status: 202 as const, body: { job_id: id } };
 }
 
+function askedOf(caller: SignedIn, selection: Selection, stored: SubjectAction): Asked {
+  return { stored, run: pairOf(stored).run, objects: (db) => selectObjects(db, caller, selection) };
+}
+
 /** Returns the named ids or the query; exactly one must be given. */
-function exactlyOne<Q>(
-  ids: readonly string[] | undefined,
+export function exactlyOne<I, Q>(
+  ids: readonly I[] | undefined,
   query: Q | undefined,
-): { ids: readonly string[] } | { query: Q } {
+): { ids: readonly I[] } | { query: Q } {
   if (ids !== undefined && query === undefined) return { ids };
   if (query !== undefined && ids === undefined) return { query };
   throw refuse('ids-or-query');
@@ -108,13 +117,17 @@ function exactlyOne<Q>(
 
 export const ofAssets = handle(batchAssets, async (deps, { caller, body }) => {
   if (body.action.kind === 'create_post') checkScope(caller, 'posts.write');
+  checkShape(assetActions, body.action);
   const given = exactlyOne(body.ids, body.query);
   const selection: Selection = 'ids' in given ? given : { subject: 'asset', query: given.query };
-  return begin(deps, caller, selection, { subject: 'asset', action: body.action }, body.dry_run === true);
+  const asked = askedOf(caller, selection, { subject: 'asset', action: body.action });
+  return begin(deps, caller, asked, body.dry_run === true);
 });
 
 export const ofPosts = handle(batchPosts, async (deps, { caller, body }) => {
+  checkShape(postActions, body.action);
   const given = exactlyOne(body.ids, body.query);
   const selection: Selection = 'ids' in given ? given : { subject: 'post', query: given.query };
-  return begin(deps, caller, selection, { subject: 'post', action: body.action }, body.dry_run === true);
+  const asked = askedOf(caller, selection, { subject: 'post', action: body.action });
+  return begin(deps, caller, asked, body.dry_run === true);
 });

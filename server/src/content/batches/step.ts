@@ -1,3 +1,4 @@
+import type { Batch } from '@vitrine/contract/batches';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import type { StoredMembers } from '../fields/values/typed-value.ts';
@@ -44,7 +45,23 @@ export interface StepResult {
 export type Action = ((step: Step) => Promise<StepResult>) & {
   /** Each item has a step of its own, because the action may refuse after it has written. */
   readonly oneByOne?: true;
+  /** Takes locks that come before that of the batch, so that no deadlock is possible. */
+  before?(tx: Tx): Promise<void>;
+  /** A dry run decides about all items at once, because what is decided about one depends on the others. */
+  readonly together?: true;
 };
+
+/** What a kind of action does, and what undoes it; null if nothing can. */
+export interface Pair {
+  readonly run: Action;
+  readonly undo: Action | null;
+}
+
+/** A batch's kind of objects and its action, as they are stored. */
+export interface StoredAction {
+  readonly subject: Batch['subject'];
+  readonly action: { readonly kind: string };
+}
 
 export const unchanged: Outcome = { outcome: 'unchanged' };
 export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });

@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { enqueue } from '../../core/job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import type { SubjectAction } from './actions.ts';
+import type { StoredAction } from './step.ts';
 
 /** Stores a batch without objects, with the credential that started it. */
 export async function createBatch(
   tx: Tx,
   caller: SignedIn,
-  { subject, action }: SubjectAction,
+  { subject, action }: StoredAction,
 ): Promise<string> {
   const { id } = await tx
     .insertInto('batches')

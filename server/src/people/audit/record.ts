@@ -27,15 +27,19 @@ export async function recordEvent(tx: Tx, actor: SignedIn | null, event: AuditEv
   await tx.insertInto('audit_events').values(rowOf(actor, event)).execute();
 }
 
-/** Writes events in one statement. PostgreSQL allows 65,535 parameters, so the caller limits their number. */
+/** Events in one statement: PostgreSQL allows 65,535 parameters. */
+const AT_ONCE = 5000;
+
+/** Writes any number of events. */
 export async function recordEvents(
   tx: Tx,
   actor: SignedIn | null,
   events: readonly AuditEvent[],
 ): Promise<void> {
-  if (events.length === 0) return;
-  const rows = events.map((event) => rowOf(actor, event));
-  await tx.insertInto('audit_events').values(rows).execute();
+  for (let at = 0; at < events.length; at += AT_ONCE) {
+    const rows = events.slice(at, at + AT_ONCE).map((event) => rowOf(actor, event));
+    await tx.insertInto('audit_events').values(rows).execute();
+  }
 }
 
 function rowOf(actor: SignedIn | null, event: AuditEvent) {

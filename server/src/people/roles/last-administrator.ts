@@ -14,6 +14,13 @@ export async function hasAdministrator(tx: Tx): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
+/** Returns whether an administrator remains when these accounts are none any more. */
+export async function othersAdminister(tx: Tx, userRefs: readonly number[]): Promise<boolean> {
+  const { rows } = await sql<{ found: boolean }>`select exists (select from users u
+    where ${administers} and u.ref <> all(${[...userRefs]}::bigint[])) as found`.execute(tx);
+  return rows[0]?.found === true;
+}
+
 /**
  * ROLE-11: makes a change to capabilities, one caller at a time, and rolls it back with a 400 when no `system.admin`
  * would remain. Reads the caller's capabilities again under the lock, so that a caller who was demoted while waiting

@@ -3,11 +3,12 @@ import { listCapabilities, listRoles, type Role, setUserRole } from '@vitrine/co
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import { administered } from '../../access/administered.ts';
+import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { pageByCode } from '../../platform/http/page.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { recordEvent } from '../audit/record.ts';
+import { recordEvents } from '../audit/record.ts';
 import { capabilityWords } from './labels.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 
@@ -55,22 +56,27 @@ export const everyCapability = handle(listCapabilities, async (_, { query }) => 
   body: pageByCode(explained, query),
 }));
 
+/** Gives accounts a role, which no provider changes any more (SSO-30). */
+export async function writeRole(
+  tx: Tx,
+  caller: SignedIn,
+  refs: readonly number[],
+  { id, code }: { id: string; code: string },
+): Promise<void> {
+  await sql`update users set role_id = ${id}, role_provider = null, updated_at = now()
+    where ref = any(${[...refs]}::bigint[])`.execute(tx);
+  const metadata = { role: code };
+  const events = refs.map((ref) => ({ event: 'user.role.changed', subjectUserRef: ref, metadata }));
+  await recordEvents(tx, caller, events);
+}
+
 export const setRole = handle(setUserRole, async ({ db }, { caller: asked, params, body }) => {
   await keepingAnAdministrator(db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);
     const role = await findRole(tx, sql`id = ${body.role_id}`);
     if (role === null) throw refuse('role-not-found');
     checkMayGive(caller, await capabilitiesOfRole(tx, role.id));
-    await tx
-      .updateTable('users')
-      .set({ role_id: role.id, role_provider: null, updated_at: sql`now()` })
-      .where('ref', '=', ref)
-      .execute();
-    await recordEvent(tx, caller, {
-      event: 'user.role.changed',
-      subjectUserRef: ref,
-      metadata: { role: role.code },
-    });
+    await writeRole(tx, caller, [ref], role);
   });
   return { status: 204 };
 });

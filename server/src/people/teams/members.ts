@@ -7,12 +7,12 @@ import { checkUser } from '../../access/known-accounts.ts';
 import { refreshTeamAudience } from '../../access/mirrored-audience.ts';
 import { checkMayAddMember, checkMayGiveRole, shownTeams } from '../../access/teams.ts';
 import { handle } from '../../core/handle.ts';
-import { enqueue } from '../../core/job-table.ts';
+import { enqueueAll } from '../../core/job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { recordEvent } from '../audit/record.ts';
+import { recordEvents } from '../audit/record.ts';
 import { lockTeam } from './write.ts';
 
 interface MemberRow {
@@ -41,61 +41,95 @@ export const list = handle(listTeamMembers, async ({ db }, { caller, params, que
   return { status: 200, body: cutPage(shown, limit, (last) => refCursor.after({ ref: last.user_ref })) };
 });
 
-/**
- * Changes the role of a member if one is given (TEAM-16). SSO-31: a membership that a person gives is theirs to end, even if a
- * provider gave it first.
- */
-async function changeMember(
-  tx: Tx,
-  caller: SignedIn,
-  { id, user_ref }: { id: string; user_ref: number },
-  given: TeamRole | null,
-): Promise<void> {
-  const member = tx.updateTable('team_members').where('team_id', '=', id).where('user_ref', '=', user_ref);
-  await member.set({ provider: null }).execute();
-  if (given === null) return;
-  const { numUpdatedRows } = await member.set({ role: given }).where('role', '<>', given).executeTakeFirst();
-  if (numUpdatedRows === 0n) return;
-  await recordEvent(tx, caller, {
-    event: 'team.member.role.changed',
-    subjectUserRef: user_ref,
-    target: { kind: 'team', id },
-    metadata: { role: given },
-  });
+/** A team, and accounts that join it or change their role in it. */
+interface Joining {
+  readonly team: string;
+  readonly refs: readonly number[];
+  readonly role: TeamRole;
 }
 
-/** Idempotent. The members are notified, since the new one reads what they share with the team (TEAM-9). */
+/** Records the same event of several members. */
+async function recordOfMembers(
+  tx: Tx,
+  caller: SignedIn,
+  event: 'added' | 'removed' | 'role.changed',
+  { team, refs, role }: Pick<Joining, 'team' | 'refs'> & { role?: TeamRole },
+): Promise<void> {
+  const events = refs.map((ref) => ({
+    event: `team.member.${event}`,
+    subjectUserRef: ref,
+    target: { kind: 'team' as const, id: team },
+    ...(role === undefined ? {} : { metadata: { role } }),
+  }));
+  await recordEvents(tx, caller, events);
+}
+
+/**
+ * Adds accounts to a team that is locked, and returns those that were not members. The members are notified, since the new
+ * ones read what they share with the team (TEAM-9).
+ */
+export async function addMembers(tx: Tx, caller: SignedIn, { team, refs, role }: Joining): Promise<number[]> {
+  const { rows } = await sql<{ user_ref: number; created_at: string }>`
+    insert into team_members (team_id, user_ref, role)
+    select ${team}, ref, ${role} from unnest(${[...refs]}::bigint[]) ref on conflict do nothing
+    returning user_ref, created_at`.execute(tx);
+  const added = rows.map(({ user_ref }) => user_ref);
+  if (added.length === 0) return [];
+  await refreshTeamAudience(tx, team);
+  await recordOfMembers(tx, caller, 'added', { team, refs: added, role });
+  const jobs = rows.map(({ user_ref: member, created_at: at }) => ({
+    payload: { what: 'member' as const, actor: caller.ref, team, member, at },
+    key: `announce:member:${team}:${member}:${at}`,
+  }));
+  await enqueueAll(tx, 'announce', jobs);
+  return added;
+}
+
+/**
+ * Makes memberships ones that a person gave: theirs to end, even if a provider gave them first (SSO-31). Changes the role if
+ * one is given (TEAM-16).
+ */
+export async function keepMembers(
+  tx: Tx,
+  caller: SignedIn,
+  { team, refs, role }: Omit<Joining, 'role'> & { role: TeamRole | null },
+): Promise<void> {
+  const members = sql`team_id = ${team} and user_ref = any(${[...refs]}::bigint[])`;
+  await sql`update team_members set provider = null where ${members} and provider is not null`.execute(tx);
+  if (role === null) return;
+  const { rows } = await sql<{ user_ref: number }>`update team_members set role = ${role}
+    where ${members} and role <> ${role} returning user_ref`.execute(tx);
+  const changed = rows.map(({ user_ref }) => user_ref);
+  await recordOfMembers(tx, caller, 'role.changed', { team, refs: changed, role });
+}
+
+/** Removes accounts from a team that is locked, and returns those that were members. */
+export async function removeMembers(
+  tx: Tx,
+  caller: SignedIn,
+  { team, refs }: Pick<Joining, 'team' | 'refs'>,
+): Promise<number[]> {
+  const { rows } = await sql<{ user_ref: number }>`delete from team_members
+    where team_id = ${team} and user_ref = any(${[...refs]}::bigint[]) returning user_ref`.execute(tx);
+  const removed = rows.map(({ user_ref }) => user_ref);
+  if (removed.length === 0) return [];
+  await refreshTeamAudience(tx, team);
+  await recordOfMembers(tx, caller, 'removed', { team, refs: removed });
+  return removed;
+}
+
+/** Idempotent. */
 export const add = handle(addTeamMember, async ({ db }, { caller, params, body }) => {
   const given = body?.role ?? null;
+  const role = given ?? 'member';
   await db.transaction().execute(async (tx) => {
     await lockTeam(tx, caller, params.id);
     checkMayAddMember(caller, params.user_ref);
     await checkUser(tx, params.user_ref);
-    checkMayGiveRole(caller, params.id, given ?? 'member');
-    const inserted = await tx
-      .insertInto('team_members')
-      .values({ team_id: params.id, user_ref: params.user_ref, role: given ?? 'member' })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('created_at')
-      .executeTakeFirst();
-    if (inserted === undefined) {
-      await changeMember(tx, caller, params, given);
-      return;
-    }
-    await refreshTeamAudience(tx, params.id);
-    await recordEvent(tx, caller, {
-      event: 'team.member.added',
-      subjectUserRef: params.user_ref,
-      target: { kind: 'team', id: params.id },
-      metadata: { role: given ?? 'member' },
-    });
-    const joined = { team: params.id, member: params.user_ref, at: inserted.created_at };
-    await enqueue(
-      tx,
-      'announce',
-      { what: 'member', actor: caller.ref, ...joined },
-      { key: `announce:member:${Object.values(joined).join(':')}` },
-    );
+    checkMayGiveRole(caller, params.id, role);
+    const joining = { team: params.id, refs: [params.user_ref] };
+    const added = await addMembers(tx, caller, { ...joining, role });
+    if (added.length === 0) await keepMembers(tx, caller, { ...joining, role: given });
   });
   return { status: 204 };
 });
@@ -105,18 +139,8 @@ export const remove = handle(removeTeamMember, async ({ db }, { caller, params }
     // Members may leave; removing others requires the right to change the team.
     if (params.user_ref !== caller.ref) await lockTeam(tx, caller, params.id);
     else await tx.selectFrom('teams').where('id', '=', params.id).forNoKeyUpdate().execute();
-    const { numDeletedRows } = await tx
-      .deleteFrom('team_members')
-      .where('team_id', '=', params.id)
-      .where('user_ref', '=', params.user_ref)
-      .executeTakeFirst();
-    if (numDeletedRows === 0n) throw notFound();
-    await refreshTeamAudience(tx, params.id);
-    await recordEvent(tx, caller, {
-      event: 'team.member.removed',
-      subjectUserRef: params.user_ref,
-      target: { kind: 'team', id: params.id },
-    });
+    const removed = await removeMembers(tx, caller, { team: params.id, refs: [params.user_ref] });
+    if (removed.length === 0) throw notFound();
   });
   return { status: 204 };
 });

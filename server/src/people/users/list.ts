@@ -2,15 +2,17 @@ import { foldName } from '@vitrine/contract/names';
 import { getAdminUser, listUsers, type SignInState, type UserStatus } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../../access/identities.ts';
+import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import { containsPattern } from '../../platform/database/like.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import type { RegistryDeps } from '../identity/provider-registry.ts';
 import { showAdminUsers } from './show-admin.ts';
-import { waysToSignIn } from './sign-in-state.ts';
+import { signInState, waysToSignIn } from './sign-in-state.ts';
 
-interface ListQuery {
+interface AccountFilters {
   q?: string;
   status?: UserStatus;
   role?: string;
@@ -32,7 +34,7 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
 }
 
 /** The filters of the list, as conditions about `users u`, `roles r` and the state of sign-in. */
-function filters(query: ListQuery, personal: boolean): RawBuilder<boolean>[] {
+function filters(query: AccountFilters, personal: boolean): RawBuilder<boolean>[] {
   const { status, role, team_id, provider, can_sign_in, obstacle } = query;
   const q = query.q?.trim() ?? '';
   return [
@@ -46,6 +48,18 @@ function filters(query: ListQuery, personal: boolean): RawBuilder<boolean>[] {
     ...(obstacle === undefined ? [] : [sql<boolean>`state.obstacle = ${obstacle}`]),
     ...(q === '' ? [] : [matches(q, personal)]),
   ];
+}
+
+/** Returns `from` and `where` of the accounts `u` that match (USER-20). */
+export async function accountsMatching(
+  deps: RegistryDeps & Pick<Deps, 'providers'>,
+  query: AccountFilters,
+  personal: boolean,
+): Promise<RawBuilder<unknown>> {
+  const ways = await waysToSignIn(deps);
+  const conditions = [sql<boolean>`true`, ...filters(query, personal)];
+  return sql`from users u join roles r on r.id = u.role_id ${signInState(ways)}
+    where ${sql.join(conditions, sql` and `)}`;
 }
 
 /** Lists accounts, newest first. */

@@ -1,28 +1,35 @@
-import { setUserStatus } from '@vitrine/contract/users';
+import { setUserStatus, type UserStatus } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import { administered } from '../../access/administered.ts';
+import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
+import type { Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { recordEvent } from '../audit/record.ts';
+import { recordEvents } from '../audit/record.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
 import { waysToSignIn } from './sign-in-state.ts';
+
+/** Gives accounts a status, which no directory changes any more (SCIM-12). */
+export async function writeStatus(
+  tx: Tx,
+  caller: SignedIn,
+  refs: readonly number[],
+  { status, reason = null }: { status: UserStatus; reason?: string | null },
+): Promise<void> {
+  await sql`update users set status = ${status}, status_provider = null, updated_at = now()
+    where ref = any(${[...refs]}::bigint[])`.execute(tx);
+  const metadata = { status, reason };
+  const events = refs.map((ref) => ({ event: 'user.status.changed', subjectUserRef: ref, metadata }));
+  await recordEvents(tx, caller, events);
+}
 
 /** Only active accounts may sign in or stay signed in: sessions and tokens check the status on each request. */
 export const setStatus = handle(setUserStatus, async (deps, { caller: asked, params, body }) => {
   const ways = await waysToSignIn(deps);
   const user = await keepingAnAdministrator(deps.db, asked, async (tx, caller) => {
     const { ref } = await administered(tx, caller, params.ref);
-    await tx
-      .updateTable('users')
-      .set({ status: body.status, status_provider: null, updated_at: sql`now()` })
-      .where('ref', '=', ref)
-      .execute();
-    await recordEvent(tx, caller, {
-      event: 'user.status.changed',
-      subjectUserRef: ref,
-      metadata: { status: body.status, reason: body.reason ?? null },
-    });
+    await writeStatus(tx, caller, [ref], body);
     const [shown] = await showAdminUsers(tx, caller, ways, sql`u.ref = ${ref}`);
     if (shown === undefined) throw notFound();
     return shown;

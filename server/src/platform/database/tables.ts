@@ -248,16 +248,17 @@ interface AuditEventsTable {
 interface BatchItemsTable {
   batch_id: string;
   position: number;
-  object_id: string;
+  object_id: string | null;
   outcome: 'changed' | 'unchanged' | 'refused' | null;
   reason: string | null;
   record: NullableJson;
   given: NullableJson;
+  object_ref: number | null;
 }
 
 interface BatchesTable {
   id: Generated<string>;
-  subject: 'asset' | 'post';
+  subject: 'asset' | 'post' | 'user';
   action: NullableJson;
   undoes: string | null;
   user_ref: number;

@@ -1,9 +1,10 @@
 import type { Batch } from '@vitrine/contract/batches';
 
-/** The kinds of things that batches change. */
-export type Subject = Batch['subject'];
+/** The kinds of things that lists of files and posts change. */
+export type Subject = Exclude<Batch['subject'], 'user'>;
 
-export const nounsOf: Readonly<Record<Subject, readonly [one: string, many: string]>> = {
+export const nounsOf: Readonly<Record<Batch['subject'], readonly [one: string, many: string]>> = {
   asset: ['file', 'files'],
   post: ['post', 'posts'],
+  user: ['account', 'accounts'],
 };

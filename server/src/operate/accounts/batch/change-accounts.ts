@@ -1,0 +1,112 @@
+import { type RawBuilder, sql } from 'kysely';
+import { administers } from '../../../access/accounts.ts';
+import { administeredOf } from '../../../access/administered.ts';
+import { holds, type SignedIn } from '../../../access/caller.ts';
+import { loadCapabilities } from '../../../access/capabilities.ts';
+import { type Action, type Outcome, refused, type Step } from '../../../content/batches/step.ts';
+import { othersAdminister } from '../../../people/roles/last-administrator.ts';
+import type { Tx } from '../../../platform/database/pool.ts';
+import { takeLock } from '../../../platform/database/take-lock.ts';
+import { notFound, refuse } from '../../../platform/http/refuse.ts';
+
+/** An account that a batch changes; actions add the columns that decide. */
+export interface AccountRow {
+  ref: number;
+  /** Whether it is one of the administrators that ROLE-11 counts. */
+  administers: boolean;
+}
+
+/** What a kind of action does to accounts. */
+export interface AccountAction<Row extends AccountRow> {
+  /** The columns of `Row` besides those of AccountRow, of `users u`. */
+  readonly columns?: RawBuilder<unknown>;
+  readonly joins?: RawBuilder<unknown>;
+  /** Why the caller's own account is refused; null if it may be changed. */
+  readonly own: string | null;
+  /** Whether the account does not change. */
+  isUnchanged(row: Row): boolean;
+  /** Whether an administrator no longer counts as one afterwards (ROLE-11). */
+  demotes?(row: Row): boolean;
+  write(refs: readonly number[], rows: readonly Row[]): Promise<void>;
+}
+
+/** BATCH-13: the reason against the caller's own account. */
+export const OWN_ACCOUNT = 'a batch does not change your own account';
+
+/** An action is made stored; nothing undoes it, so nothing is recorded. */
+const changed: Outcome = { outcome: 'changed', record: {} };
+
+/** Returns the caller with the rights that they have under the lock `administrators` (ROLE-4). */
+async function callerNow(tx: Tx, asked: SignedIn): Promise<SignedIn> {
+  const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
+  const caller = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
+  if (!holds(caller, 'users.write')) throw refuse('capability-missing', { capability: 'users.write' });
+  return caller;
+}
+
+/** Refuses the last of the changes that together would leave no administrator (ROLE-11). */
+async function keepAdministrator<Row extends AccountRow>(
+  tx: Tx,
+  outcomes: Map<string, Outcome>,
+  rows: ReadonlyMap<string, Row>,
+  { demotes }: AccountAction<Row>,
+): Promise<void> {
+  const demoted = [...outcomes].flatMap(([id, { outcome }]) => {
+    const row = rows.get(id);
+    return outcome === 'changed' && row?.administers === true && demotes?.(row) === true ? [row.ref] : [];
+  });
+  const last = demoted.at(-1);
+  if (last !== undefined && !(await othersAdminister(tx, demoted)))
+    outcomes.set(String(last), refused(refuse('last-administrator').message));
+}
+
+/** Returns why the caller's own account is not changed. */
+async function reasonAgainstOwn(tx: Tx, row: AccountRow, own: string): Promise<string> {
+  const isLast = own === OWN_ACCOUNT && row.administers && !(await othersAdminister(tx, [row.ref]));
+  return isLast ? refuse('last-administrator').message : own;
+}
+
+/**
+ * Makes an action of a batch: locks and reads the accounts of a step in the order of their refs, decides about each under
+ * ROLE-10 and ROLE-11, and writes those that change. `describe` checks the action itself for the caller.
+ */
+export function changeAccounts<Row extends AccountRow>(
+  describe: (tx: Tx, caller: SignedIn) => Promise<AccountAction<Row>>,
+): Action {
+  const run = async ({ tx, caller: asked, items, isDryRun }: Step) => {
+    const caller = await callerNow(tx, asked);
+    const action = await describe(tx, caller);
+    const refs = items.map(({ id }) => Number(id));
+    const columns = action.columns === undefined ? sql`` : sql`, ${action.columns}`;
+    const { rows } = await sql<Row>`select u.ref, ${administers} as administers ${columns}
+      from users u ${action.joins ?? sql``} where u.ref = any(${refs}::bigint[])
+      order by u.ref ${isDryRun ? sql`` : sql`for no key update of u`}`.execute(tx);
+    const byId = new Map(rows.map((row) => [String(row.ref), row]));
+    const allowed = await administeredOf(
+      tx,
+      caller,
+      rows.map(({ ref }) => ref),
+    );
+    const outcomes = new Map<string, Outcome>();
+    for (const { id } of items) {
+      const row = byId.get(id);
+      if (row === undefined) outcomes.set(id, refused(notFound().message));
+      else if (!allowed.has(row.ref)) outcomes.set(id, refused(refuse('account-has-more-rights').message));
+      else if (row.ref === caller.ref && action.own !== null)
+        outcomes.set(id, refused(await reasonAgainstOwn(tx, row, action.own)));
+      else outcomes.set(id, action.isUnchanged(row) ? { outcome: 'unchanged' } : changed);
+    }
+    await keepAdministrator(tx, outcomes, byId, action);
+    const written = rows.filter(({ ref }) => outcomes.get(String(ref))?.outcome === 'changed');
+    if (!isDryRun && written.length > 0)
+      await action.write(
+        written.map(({ ref }) => ref),
+        written,
+      );
+    return { outcomes };
+  };
+  return Object.assign(run, {
+    together: true as const,
+    before: (tx: Tx) => takeLock(tx, 'administrators'),
+  });
+}

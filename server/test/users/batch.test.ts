@@ -1,0 +1,313 @@
+import type { UserAction, UserSelection } from '@vitrine/contract/user-batches';
+import { sql } from 'kysely';
+import { describe, expect, test } from 'vitest';
+import { runBatchJob } from '../../src/content/batches/run.ts';
+import { pairOf } from '../../src/operate/accounts/batch/actions.ts';
+import { auditEvents } from '../support/audit.ts';
+import type { Visitor } from '../support/client.ts';
+import { type Account, openLibrary } from '../support/library.ts';
+import { actAs, anotherSession, bearer, grant, nowhere } from '../support/people.ts';
+import { countStatements } from '../support/statements.ts';
+import { addTeam } from '../support/teams.ts';
+
+const library = await openLibrary();
+const { db } = library.deps;
+const root = await library.join('root', 'admin');
+/** Sees and writes accounts, but has no other rights. */
+const clerk = await library.join('clerk');
+await grant(library, clerk, ['users.read', 'users.write']);
+
+const started = async (who: Visitor, body: { ids?: number[]; query?: UserSelection }, action: UserAction) => {
+  const answer = await who.ok('batchUsers', { body: { ...body, action } });
+  return 'job_id' in answer ? answer.job_id : '';
+};
+const run = async (who: Visitor, people: readonly Pick<Account, 'ref'>[], action: UserAction) => {
+  const id = await started(who, { ids: people.map(({ ref }) => ref) }, action);
+  await library.runJobs();
+  return who.ok('getBatch', { params: { id } });
+};
+const dryRun = (who: Visitor, people: readonly Pick<Account, 'ref'>[], action: UserAction) =>
+  who.ok('batchUsers', { body: { ids: people.map(({ ref }) => ref), action, dry_run: true } });
+const shown = ({ ref }: Pick<Account, 'ref'>) => root.ok('getAdminUser', { params: { ref } });
+const rolesIn = async (team: string) =>
+  (await root.ok('listTeamMembers', { params: { id: team } })).items.map(({ user_ref, role }) => [
+    user_ref,
+    role,
+  ]);
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString().replace(/\.\d{3}Z$/, '.125Z');
+
+// BATCH-13
+describe('many accounts', () => {
+  test('change their status, and those that have it stay as they are', async () => {
+    const [ada, ben] = await library.joinAll('ada', 'ben');
+    const action = { kind: 'set_status', status: 'disabled', reason: 'on leave' } as const;
+    expect(await dryRun(clerk, [ada, ben], action)).toEqual({
+      matched: 2,
+      changes: 2,
+      unchanged: 0,
+      refused: [],
+    });
+    expect(await ada.status('GET', '/me')).toBe(200);
+    expect(await run(clerk, [ada, ben, ada], action)).toMatchObject({
+      kind: 'set_status',
+      subject: 'user',
+      state: 'done',
+      total: 2,
+      changed: 2,
+    });
+    expect(await ada.status('GET', '/me')).toBe(401);
+    expect(await run(clerk, [ada, ben], action)).toMatchObject({ changed: 0, unchanged: 2 });
+    const [event, ...others] = await auditEvents(library, {
+      event: 'user.status.changed',
+      subject_user_ref: ada.ref,
+    });
+    expect([event?.actor_user_ref, event?.metadata, others]).toEqual([
+      clerk.ref,
+      { status: 'disabled', reason: 'on leave' },
+      [],
+    ]);
+  });
+
+  test('get a role by its code or its id', async () => {
+    const [cleo, dora] = await library.joinAll('cleo', 'dora');
+    await run(root, [cleo], { kind: 'set_role', role: 'viewer' });
+    const { items } = await root.ok('listRoles', { query: {} });
+    const role_id = items.find(({ code }) => code === 'viewer')?.id ?? '';
+    await run(root, [dora], { kind: 'set_role', role_id });
+    expect([(await shown(cleo)).role, (await shown(dora)).role]).toEqual(['viewer', 'viewer']);
+  });
+
+  test('join a team, change their role in it, and leave it', async () => {
+    const [eva, finn] = await library.joinAll('eva', 'finn');
+    const team = await addTeam(library, 'film');
+    const joined = await run(root, [eva, finn], { kind: 'add_to_team', team_id: team });
+    expect(joined).toMatchObject({ changed: 2 });
+    expect(await rolesIn(team)).toEqual([
+      [eva.ref, 'member'],
+      [finn.ref, 'member'],
+    ]);
+    // TEAM-9
+    const { items } = await eva.ok('listNotifications', { query: {} });
+    expect(items.map(({ kind }) => kind)).toContain('team_member_added');
+    expect(await run(root, [eva, finn], { kind: 'add_to_team', team_id: team })).toMatchObject({
+      unchanged: 2,
+    });
+    await run(root, [eva], { kind: 'add_to_team', team_id: team, role: 'lead' });
+    expect((await rolesIn(team))[0]).toEqual([eva.ref, 'lead']);
+    expect(await run(root, [eva, clerk], { kind: 'remove_from_team', team_id: team })).toMatchObject({
+      changed: 1,
+      unchanged: 1,
+    });
+    expect(await rolesIn(team)).toEqual([[finn.ref, 'member']]);
+  });
+
+  test('expire at a time, or never', async () => {
+    const [gus] = await library.joinAll('gus');
+    const expires_at = inAnHour();
+    await run(clerk, [gus], { kind: 'set_expiry', expires_at });
+    expect((await shown(gus)).expires_at).toBe(expires_at);
+    expect(await run(clerk, [gus], { kind: 'set_expiry', expires_at })).toMatchObject({ unchanged: 1 });
+    await run(clerk, [gus], { kind: 'set_expiry', expires_at: null });
+    expect((await shown(gus)).expires_at).toBeNull();
+  });
+
+  test('are signed out', async () => {
+    const [hal, ida] = await library.joinAll('hal', 'ida');
+    const other = await anotherSession(library, hal);
+    await db.deleteFrom('sessions').where('user_ref', '=', ida.ref).execute();
+    expect(await run(clerk, [hal, ida], { kind: 'end_sessions' })).toMatchObject({
+      changed: 1,
+      unchanged: 1,
+    });
+    expect([await hal.status('GET', '/me'), await other.status('GET', '/me')]).toEqual([401, 401]);
+  });
+
+  test('are selected by the filters of the list', async () => {
+    const [jan, jill] = await library.joinAll('jan query', 'jill query');
+    const id = await started(root, { query: { q: 'query', role: 'member' } }, { kind: 'end_sessions' });
+    await library.runJobs();
+    const { items } = await root.ok('listBatchItems', { params: { id }, query: {} });
+    expect(items).toEqual([
+      { id: jan.ref, outcome: 'changed' },
+      { id: jill.ref, outcome: 'changed' },
+    ]);
+    const expired = { query: { obstacle: 'expired' as const }, action: { kind: 'end_sessions' as const } };
+    expect(await root.ok('batchUsers', { body: { ...expired, dry_run: true } })).toMatchObject({
+      matched: 0,
+    });
+  });
+
+  test('are changed with as many statements as a few', async () => {
+    const statementsFor = async (count: number) => {
+      const names = Array.from({ length: count }, (_, at) => `crowd ${count} ${at}`);
+      const people = await library.joinAll(...names);
+      const team = await addTeam(library, `crowd-${count}`);
+      const ids = people.map(({ ref }) => ref);
+      const batch = await started(root, { ids }, { kind: 'add_to_team', team_id: team });
+      const job = runBatchJob(library.deps, pairOf);
+      return (
+        await countStatements(library, async () =>
+          job({ batch }, { jobId: batch, lastAttempt: true, log: library.deps.log }),
+        )
+      )[1];
+    };
+    expect(await statementsFor(8)).toBe(await statementsFor(2));
+  });
+});
+
+describe('what a batch refuses', () => {
+  // ROLE-10
+  test('are accounts with more capabilities, and unknown ones, alone', async () => {
+    const [kim] = await library.joinAll('kim');
+    const people = [kim, root, { ref: 999_999 }];
+    const refused = [
+      { id: root.ref, reason: 'that account has capabilities that you lack' },
+      { id: 999_999, reason: 'not found' },
+    ];
+    for (const action of [
+      { kind: 'set_status', status: 'archived' },
+      { kind: 'set_expiry', expires_at: inAnHour() },
+      { kind: 'end_sessions' },
+    ] as const) {
+      expect(await dryRun(clerk, people, action)).toMatchObject({
+        changes: 1,
+        refused: refused.map(({ id, reason }) => ({ reason, count: 1, ids: [id] })),
+      });
+      expect(await run(clerk, people, action)).toMatchObject({ changed: 1, refused });
+      await run(root, [kim], { kind: 'set_status', status: 'active' });
+      await anotherSession(library, kim);
+    }
+    expect(await shown(root)).toMatchObject({ status: 'active', expires_at: null });
+  });
+
+  // BATCH-5
+  test('is checked again when an account is written', async () => {
+    const [lou] = await library.joinAll('lou');
+    await started(clerk, { ids: [lou.ref] }, { kind: 'set_status', status: 'disabled' });
+    await grant(library, lou, 'posts.admin');
+    await library.runJobs();
+    expect((await shown(lou)).status).toBe('active');
+    const temp = await library.join('temp');
+    await grant(library, temp, 'users.write');
+    const id = await started(temp, { ids: [clerk.ref] }, { kind: 'end_sessions' });
+    await db.deleteFrom('user_capability_grants').where('user_ref', '=', temp.ref).execute();
+    await library.runJobs();
+    expect((await temp.ok('getBatch', { params: { id } })).refused).toEqual([
+      { id: clerk.ref, reason: expect.stringContaining('users.write') },
+    ]);
+    expect(await clerk.status('GET', '/me')).toBe(200);
+  });
+
+  test('is the caller’s own account', async () => {
+    const team = await addTeam(library, 'own');
+    for (const [action, reason] of [
+      [{ kind: 'set_status', status: 'pending' }, 'a batch does not change your own account'],
+      [{ kind: 'set_role', role: 'viewer' }, 'a batch does not change your own account'],
+      [{ kind: 'set_expiry', expires_at: inAnHour() }, 'a batch does not change your own account'],
+      [{ kind: 'end_sessions' }, 'a batch does not end your own sessions'],
+    ] as const)
+      expect((await run(clerk, [clerk], action)).refused).toEqual([{ id: clerk.ref, reason }]);
+    expect((await run(root, [root], { kind: 'add_to_team', team_id: team })).refused).toEqual([
+      { id: root.ref, reason: 'nobody can add themselves to a team' },
+    ]);
+    expect(await clerk.status('GET', '/me')).toBe(200);
+  });
+
+  // ROLE-11
+  test('is the last administrator, in a dry run, too', async () => {
+    const [second, third] = [await library.join('second', 'admin'), await library.join('third', 'admin')];
+    /** Administers for a while, so that it does not count. */
+    const passing = await library.join('passing');
+    await grant(library, passing, 'system.admin');
+    await db
+      .updateTable('user_capability_grants')
+      .set({ expires_at: sql<string>`now() + interval '1 hour'` })
+      .where('user_ref', '=', passing.ref)
+      .execute();
+    const reason = 'that would leave the library without an administrator';
+    const all = [root, second, third];
+    for (const action of [
+      { kind: 'set_status', status: 'disabled' },
+      { kind: 'set_role', role: 'member' },
+      { kind: 'set_expiry', expires_at: inAnHour() },
+    ] as const) {
+      expect(await dryRun(passing, all, action)).toMatchObject({
+        changes: 2,
+        refused: [{ reason, count: 1, ids: [third.ref] }],
+      });
+      expect(await run(passing, all, action)).toMatchObject({
+        changed: 2,
+        refused: [{ id: third.ref, reason }],
+      });
+      const { items } = await third.ok('listUsers', { query: { role: 'admin', can_sign_in: true } });
+      expect(items.filter(({ expires_at }) => expires_at === null).map(({ ref }) => ref)).toEqual([
+        third.ref,
+      ]);
+      for (const back of [
+        { kind: 'set_status', status: 'active' },
+        { kind: 'set_role', role: 'admin' },
+        { kind: 'set_expiry', expires_at: null },
+      ] as const)
+        await run(third, [root, second], back);
+    }
+    await run(root, [second, third], { kind: 'set_role', role: 'member' });
+    expect((await run(root, [root], { kind: 'set_status', status: 'disabled' })).refused).toEqual([
+      { id: root.ref, reason },
+    ]);
+  });
+
+  test('is an action that the caller may not do, at once', async () => {
+    const [mia] = await library.joinAll('mia');
+    const team = await addTeam(library, 'closed', [mia]);
+    const ids = [mia.ref];
+    const refusalOf = async (who: Visitor, body: object) => {
+      const { status, text } = await who.send('/admin/users/batch', { method: 'POST', body });
+      return [status, text];
+    };
+    for (const [who, action, status] of [
+      // ROLE-9
+      [clerk, { kind: 'set_role', role: 'admin' }, 403],
+      [clerk, { kind: 'add_to_team', team_id: team }, 403],
+      [clerk, { kind: 'remove_from_team', team_id: team }, 403],
+      [root, { kind: 'set_role', role: 'unknown' }, 404],
+      [root, { kind: 'set_role', role_id: nowhere }, 404],
+      [root, { kind: 'add_to_team', team_id: nowhere }, 404],
+      [root, { kind: 'add_to_team', team_id: team, role: 'boss' }, 400],
+      [root, { kind: 'set_expiry', expires_at: '2020-01-01T00:00:00Z' }, 400],
+      [root, { kind: 'set_expiry' }, 400],
+      [root, { kind: 'set_role' }, 400],
+      [root, { kind: 'set_role', role: 'viewer', role_id: nowhere }, 400],
+      [root, { kind: 'end_sessions', status: 'active' }, 400],
+    ] as const)
+      expect(await refusalOf(who, { ids, action }), JSON.stringify(action)).toEqual([
+        status,
+        expect.any(String),
+      ]);
+    const action = { kind: 'end_sessions' };
+    expect((await refusalOf(root, { action }))[0]).toBe(400);
+    expect((await refusalOf(root, { ids, query: {}, action }))[0]).toBe(400);
+    expect((await refusalOf(root, { ids: [1, 'x'], action }))[0]).toBe(400);
+    const writer = await library.join('writer');
+    await grant(library, writer, 'users.write');
+    expect((await refusalOf(writer, { query: {}, action }))[0]).toBe(403);
+    expect((await refusalOf(writer, { ids, action, dry_run: true }))[0]).toBe(200);
+    const acting = await actAs(library, root, clerk);
+    expect((await refusalOf(acting, { ids, action }))[0]).toBe(403);
+  });
+});
+
+// BATCH-6, BATCH-7, BATCH-14
+test('a batch of accounts is shown to its creator, cancelled with the scope admin, and cannot be undone', async () => {
+  const [ned] = await library.joinAll('ned');
+  const id = await started(clerk, { ids: [ned.ref] }, { kind: 'set_status', status: 'disabled' });
+  expect((await ned.refused('getBatch', { params: { id } })).status).toBe(404);
+  const writer = await bearer(library, clerk, ['read', 'assets.write', 'posts.write']);
+  expect((await writer.refused('cancelBatch', { params: { id } })).status).toBe(403);
+  const script = await bearer(library, clerk, ['admin']);
+  expect(await script.ok('cancelBatch', { params: { id } })).toMatchObject({ state: 'cancelled' });
+  await library.runJobs();
+  expect((await shown(ned)).status).toBe('active');
+  const done = await run(clerk, [ned], { kind: 'set_status', status: 'disabled' });
+  expect(done).not.toHaveProperty('undo_until');
+  expect((await clerk.refused('undoBatch', { params: { id: done.id } })).status).toBe(409);
+});
