@@ -1497,7 +1497,7 @@ create table asset_sidecars (
   created_at timestamp(3) with time zone not null default now(),
   constraint asset_sidecars_pkey PRIMARY KEY (asset_id, kind),
   constraint asset_sidecars_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
-  constraint asset_sidecars_kind_check CHECK ((kind = ANY (ARRAY['takeout'::text, 'stem'::text, 'named'::text])))
+  constraint asset_sidecars_kind_check CHECK ((kind = ANY (ARRAY['takeout'::text, 'stem'::text, 'named'::text, 'immich'::text])))
 );
 
 create table asset_tags (

@@ -120,6 +120,18 @@ async function run(args: string[]): Promise<void> {
       });
       return;
     }
+    case 'import-immich': {
+      const { importImmichCommand } = await import('../operate/immich/command.ts');
+      const { openDeps } = await import('./service.ts');
+      const { startWorkerFor } = await import('./worker.ts');
+      process.exitCode = await importImmichCommand(config(), rest, {
+        apiKey: process.env.IMMICH_API_KEY,
+        output: console,
+        openDeps,
+        startWorker: startWorkerFor,
+      });
+      return;
+    }
     case 'export': {
       const { exportCommand } = await import('../operate/export/command.ts');
       process.exitCode = await exportCommand(config(), rest, (line) => console.log(line));

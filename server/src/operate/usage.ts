@@ -67,6 +67,17 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
     ],
   },
+  'import-immich': {
+    forms: ['vitrine import-immich URL [options]'],
+    does: 'take the files, albums, tags and links of one account of an Immich',
+    details: [
+      '--api-key KEY       a key of that account; otherwise IMMICH_API_KEY',
+      '--user NAME         owner of what is imported; the oldest administrator by default',
+      '--dry-run           say what would become what, and import nothing',
+      '--report FILE       write the report as JSON',
+      'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
+    ],
+  },
   export: {
     forms: ['vitrine export DIR [--user NAME]'],
     does: 'write the files, metadata, posts and comments of the library to DIR, in a form that other programs read',

@@ -41,7 +41,7 @@ async function nextAssets(
   const { rows } = await sql<AssetRow>`
     select a.id, a.asset_type, coalesce((
         select jsonb_agg(jsonb_build_object('kind', s.kind, 'sources', s.sources, 'former', s.former)
-          order by array_position(array['takeout', 'stem', 'named'], s.kind))
+          order by array_position(array['takeout', 'stem', 'named', 'immich'], s.kind))
         from asset_sidecars s where s.asset_id = a.id), '[]') as sidecars
     from assets a where a.file_hash = ${hash}
       and ${asset === null ? sql`true` : sql`a.id = ${asset}`}

@@ -6,7 +6,7 @@ import { refuse } from '../../platform/http/refuse.ts';
 
 /** Metadata of a file that another file beside it contains. */
 export interface ReadSidecar {
-  kind: SidecarKind | 'takeout';
+  kind: SidecarKind | 'takeout' | 'immich';
   fileName: string;
   /** SHA-256 in hex. */
   hash: string;

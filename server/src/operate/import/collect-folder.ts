@@ -32,6 +32,27 @@ async function findCollection(
 }
 
 /**
+ * Appends those of these assets that are not in a collection yet, in their order, as far as it has room. Returns how many had
+ * none.
+ */
+export async function appendFitting(
+  tx: Tx,
+  caller: SignedIn,
+  id: string,
+  assetIds: readonly string[],
+): Promise<number> {
+  await lockItems(tx, caller, id);
+  const { rows } = await sql<{ id: string }>`select i.id from unnest(${[...new Set(assetIds)]}::uuid[])
+    with ordinality i (id, place) where not exists (
+      select from collection_assets c where c.collection_id = ${id} and c.asset_id = i.id)
+    order by i.place`.execute(tx);
+  const fresh = rows.map((row) => row.id);
+  const fitting = fresh.slice(0, Math.max(0, mostItems - (await countItems(tx, id))));
+  await appendFiles(tx, caller, id, fitting);
+  return fresh.length - fitting.length;
+}
+
+/**
  * Puts a folder's assets into the collection with the folder's name, in their order, and leaves those there that are in
  * it already. Returns whether the collection is new, and how many assets had no room.
  */
@@ -43,14 +64,6 @@ export async function collectFolder(
 ): Promise<{ isNew: boolean; leftOver: number }> {
   return db.transaction().execute(async (tx) => {
     const { id, isNew } = await findCollection(tx, caller, shortened(basename(folder), LONGEST_NAME));
-    await lockItems(tx, caller, id);
-    const { rows } = await sql<{ id: string }>`select i.id from unnest(${[...new Set(assetIds)]}::uuid[])
-      with ordinality i (id, place) where not exists (
-        select from collection_assets c where c.collection_id = ${id} and c.asset_id = i.id)
-      order by i.place`.execute(tx);
-    const fresh = rows.map((row) => row.id);
-    const fitting = fresh.slice(0, Math.max(0, mostItems - (await countItems(tx, id))));
-    await appendFiles(tx, caller, id, fitting);
-    return { isNew, leftOver: fresh.length - fitting.length };
+    return { isNew, leftOver: await appendFitting(tx, caller, id, assetIds) };
   });
 }

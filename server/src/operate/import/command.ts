@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { callerOf } from '../../access/caller-of.ts';
@@ -26,6 +25,7 @@ import { type ImportOptions, readArguments } from './arguments.ts';
 import { collectFolder } from './collect-folder.ts';
 import { dryRun } from './dry-run.ts';
 import { describeStored } from './metadata.ts';
+import { findOwner } from './owner.ts';
 import { type FoundSidecar, type ImportPlan, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
@@ -48,31 +48,6 @@ interface Summary {
   sidecars: number;
   failures: Failure[];
   stopped: boolean;
-}
-
-/**
- * Returns the owner of the new assets: the named account, or the oldest account with the administrator role. Throws a
- * ConfigError if there is none.
- */
-async function findOwner(db: Database, username: string | undefined): Promise<number> {
-  const rows =
-    username === undefined
-      ? await db
-          .selectFrom('users as u')
-          .innerJoin('roles as r', 'r.id', 'u.role_id')
-          .select('u.ref')
-          .where('r.code', '=', 'admin')
-          .orderBy('u.ref')
-          .limit(sql.lit(1))
-          .execute()
-      : await db.selectFrom('users').select('ref').where('username_key', '=', foldName(username)).execute();
-  const ref = rows[0]?.ref;
-  if (ref !== undefined) return ref;
-  throw new ConfigError(
-    username === undefined
-      ? 'the library has no administrator yet; start it and set it up'
-      : `no user ${username}`,
-  );
 }
 
 /** Finds the fields of the patterns. Throws a ConfigError that names a code without an active field of assets. */

@@ -4,11 +4,11 @@ import { stageFile, storeFile } from '../../content/assets/insert.ts';
 import { baseName, discard, receive } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { bringVersion, recordFile } from './changed-files.ts';
+import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { AlternativeRow, ResourceRow } from './details.ts';
 import type { FileFinder } from './file-paths.ts';
-import { markOf } from './originals.ts';
+import { fileToBring, markOf } from './originals.ts';
 import type { Placement } from './placement.ts';
 import { type AboutAsset, createAsset } from './store-asset.ts';
 import { labelOf, readColumnTime } from './texts.ts';
@@ -48,7 +48,8 @@ export async function importAlternative(
   const key = { kind: 'alternative-file', ref: alternative.ref } as const;
   if (known !== undefined) {
     // As an earlier version, it is one of the resource's files.
-    if (known.target !== main) await bringVersion(context, key, known.target, { found, fileName });
+    if (known.target !== main)
+      await bringVersion(context, key, known.target, fileToBring(context, found, fileName));
     return;
   }
   const received = await receive(createReadStream(path), deps.storage);

@@ -2,9 +2,9 @@ import type { AssetSelection } from '@vitrine/contract/batches';
 import { hasVocabulary } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
 import { appendFiles } from '../../content/collections/place.ts';
+import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ImportedFields } from './fields.ts';
-import { fingerprintOf } from './report.ts';
 import { readColumnTime, readTranslated } from './texts.ts';
 
 interface CollectionRow {

@@ -1,46 +1,27 @@
-import { mkdir, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { foldName } from '@vitrine/contract/names';
-import { type Logger, pino } from 'pino';
 import { holds, type SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
-import { secretsOf } from '../../core/config/known-secrets.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
-import type { Deps } from '../../core/deps.ts';
-import { recordEvent } from '../../people/audit/record.ts';
-import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
+import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { safeLogForm } from '../../platform/http/log-entries.ts';
-import type { Storage } from '../../platform/storage/storage.ts';
-import { progressBar } from '../import/progress.ts';
 import { readMysqlAddress } from '../import/users/mysql-address.ts';
-import { openRun } from '../imports/runs.ts';
+import { openLedger } from '../imports/ledger.ts';
+import { type ImportParts, performImport } from '../imports/perform.ts';
 import { enterLibrary } from '../library-place.ts';
-import { openLibraryStorage } from '../storage/open.ts';
 import { readDump } from './dump.ts';
 import { openFileFinder } from './file-paths.ts';
 import { importAll } from './import-all.ts';
 import { readInstallation } from './installation.ts';
-import { openLedger } from './ledger.ts';
 import { type Mapping, readMapping, writeProposal } from './mapping.ts';
 import { readMysqlTables } from './mysql.ts';
 import { makePlan } from './plan.ts';
 import { previewText } from './preview.ts';
-import { createReporter, reportText } from './report.ts';
 import { readSettings, type Settings } from './settings.ts';
 import { type SourceRows, tables } from './source.ts';
 import { openStaging, type Staging } from './staging.ts';
-
-/** Where the command prints its report and its warnings. */
-export type Output = Pick<Console, 'log' | 'error'>;
-
-/** The parts of a running service that an import works with. */
-interface ImportParts {
-  openDeps(db: Database, storage: Storage, config: Config, log: Logger): Promise<Deps>;
-  /** Starts rendering what is imported, unless the service does. */
-  startWorker(deps: Deps, database: OpenDatabase): Promise<{ stop(): Promise<void> }>;
-}
 
 const usage =
   'name a source: vitrine import-resourcespace --dump FILE or --database URL, and --filestore DIR';
@@ -114,24 +95,6 @@ async function findOwner(db: Database, name: string | undefined): Promise<Signed
   );
 }
 
-/** Writes the report where the operator asked for it, and into the data directory. */
-async function writeReports(
-  config: Config,
-  path: string | undefined,
-  json: string,
-  text: string,
-): Promise<string> {
-  const folder = join(config.dataDir, 'imports');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const base = join(folder, `resourcespace-${new Date().toISOString().replaceAll(/[:.]/g, '-')}`);
-  // It has the addresses and passwords of links.
-  const mode = { mode: 0o600 };
-  await writeFile(`${base}.json`, json, mode);
-  await writeFile(`${base}.txt`, text, mode);
-  if (path !== undefined) await writeFile(path, json, mode);
-  return base;
-}
-
 /**
  * `vitrine import-resourcespace`: takes accounts, files, values, rights and collections of a ResourceSpace. Returns the exit code: 0,
  * or 3 if something was left out.
@@ -139,13 +102,9 @@ async function writeReports(
 export async function importResourceSpaceCommand(
   config: Config,
   args: string[],
-  {
-    mysqlPassword,
-    output,
-    openDeps,
-    startWorker,
-  }: ImportParts & { mysqlPassword: string | undefined; output: Output },
+  { mysqlPassword, ...parts }: ImportParts & { mysqlPassword: string | undefined },
 ): Promise<number> {
+  const { output } = parts;
   const orders = parse(args);
   const source = sourceOf(orders, mysqlPassword);
   const root = await requireDirectory(orders.filestore, '--filestore');
@@ -191,63 +150,23 @@ export async function importResourceSpaceCommand(
       output.log('nothing was imported');
       return 0;
     }
-    const reporter = createReporter();
-    const storage = await openLibraryStorage(config);
-    const deps = await openDeps(
-      db,
-      storage,
-      config,
-      pino({ level: 'error', ...safeLogForm(secretsOf(config)) }),
-    );
-    const worker = await startWorker(deps, database);
     const [row] = await staging.query<{ n: number }>('select count(*) as n from rs_resource where ref > 0');
-    const total = row?.n ?? 0;
-    const bar = progressBar(total, 'resources');
-    const run = await openRun(db, orders.system, reporter.report);
-    try {
-      const context = {
-        deps,
-        staging,
-        installation,
-        plan,
-        ledger,
-        reporter,
-        run,
-        owner,
-        today,
-        teams: new Map<string, Promise<string>>(),
-        isStopped: () => isStopped,
-      };
-      await importAll(context, files, (done) => {
-        bar.show(done);
-        run.progress(done, total);
-      });
-      await run.end(isStopped ? 'stopped' : 'done');
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      // The first error counts.
-      await run.end('failed', reason).catch(() => {});
-      throw error;
-    } finally {
-      bar.stop();
-      await worker.stop();
-      await Promise.all([deps.decoders.close(), deps.metadata.close()]);
-    }
-    await db
-      .transaction()
-      .execute((tx) =>
-        recordEvent(tx, null, { event: 'resourcespace.imported', metadata: { ...reporter.report.counts } }),
-      );
-    const text = reportText(reporter.report);
-    const base = await writeReports(
+    const undertaking = {
       config,
-      orders.report,
-      `${JSON.stringify(reporter.report, null, 2)}\n`,
-      text,
-    );
-    output.log(text);
-    output.log(`the report is ${base}.txt and ${base}.json`);
-    if (isStopped) output.log('stopped; run it again to go on where it was');
-    return isStopped || reporter.report.left_out.length > 0 ? 3 : 0;
+      database,
+      source: 'ResourceSpace',
+      system: orders.system,
+      name: 'resourcespace' as const,
+      ledger,
+      owner,
+      total: row?.n ?? 0,
+      unit: 'resources',
+      reportPath: orders.report,
+      isStopped: () => isStopped,
+    };
+    return performImport(undertaking, parts, (tools, onProgress) => {
+      const teams = new Map<string, Promise<string>>();
+      return importAll({ ...tools, staging, installation, plan, today, teams }, files, onProgress);
+    });
   }
 }

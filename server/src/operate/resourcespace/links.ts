@@ -1,6 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { makeLink } from '../../content/links/create.ts';
-import { Refusal } from '../../platform/http/refuse.ts';
+import { renewLink } from '../imports/links.ts';
 import type { Context } from './context.ts';
 import { readColumnTime } from './texts.ts';
 
@@ -42,9 +40,7 @@ function targetOf(
 
 /** Makes a new link for each share key that still works. The report alone has their addresses and new passwords. */
 export async function importLinks(context: Context): Promise<void> {
-  const { deps, ledger, owner, reporter, staging, today } = context;
-  const { host, port } = deps.config;
-  const http = { header: (name: string) => (name === 'host' ? `${host}:${port}` : undefined) };
+  const { ledger, reporter, staging, today } = context;
   for (const key of await staging.query<KeyRow>(allKeys)) {
     if (context.isStopped()) return;
     if (ledger.find('link', key.access_key) !== undefined) continue;
@@ -54,36 +50,13 @@ export async function importLinks(context: Context): Promise<void> {
       reporter.leaveOut('share key', key.access_key, reason ?? 'what it showed is not here');
       continue;
     }
-    const password = key.has_password ? randomBytes(12).toString('base64url') : undefined;
-    const terms = {
-      label:
-        `ResourceSpace ${key.access_key}${key.email === null || key.email === '' ? '' : `, ${key.email}`}`.slice(
-          0,
-          200,
-        ),
+    await renewLink(context, 'share key', target, {
+      oldKey: key.access_key,
+      label: `ResourceSpace ${key.access_key}${key.email === null || key.email === '' ? '' : `, ${key.email}`}`,
       // The restricted view of the earlier system had no originals.
-      allow_download: key.access === 0,
-      expires_at: readColumnTime(key.expires),
-      ...(password === undefined ? {} : { password }),
-    };
-    // An earlier run may have been killed before it recorded the link, whose address nobody knows.
-    await deps.db
-      .deleteFrom('share_links')
-      .where('label', '=', terms.label)
-      .where('created_by_user_ref', '=', owner.ref)
-      .execute();
-    try {
-      const { id, url } = await makeLink(deps, owner, target, terms, http);
-      await ledger.record(deps.db, 'link', key.access_key, id);
-      reporter.report.links.push({
-        old_key: key.access_key,
-        url,
-        ...(password === undefined ? {} : { password }),
-      });
-      reporter.count('links');
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      reporter.leaveOut('share key', key.access_key, error.message);
-    }
+      allowDownload: key.access === 0,
+      expiresAt: readColumnTime(key.expires),
+      hasPassword: key.has_password,
+    });
   }
 }

@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { baseName, type Received, receive } from '../../content/assets/receive.ts';
+import type { FileToBring } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
 import { type FileFinder, hasChecksum } from './file-paths.ts';
@@ -16,6 +17,11 @@ export interface FoundFile {
 export async function markOf(path: string): Promise<FoundFile> {
   const { size, mtimeMs } = await stat(path);
   return { path, mark: `${size} ${Math.floor(mtimeMs)}` };
+}
+
+/** Returns a file as one whose bytes may have changed. */
+export function fileToBring({ deps }: Context, { path, mark }: FoundFile, fileName: string): FileToBring {
+  return { fileName, mark, receive: () => receive(createReadStream(path), deps.storage) };
 }
 
 /** Finds the file of a resource; null if it has none or it is missing. */

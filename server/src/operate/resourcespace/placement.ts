@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
 import { type Exposure, exposureOf } from './exposure.ts';
 import { keepMembers, keepTeam } from './people.ts';
-import { fingerprintOf } from './report.ts';
 import { rightsOf } from './rights.ts';
 
 /** Returns the team of an exposure, or null for none. */

@@ -1,8 +1,8 @@
 import type { Database } from '../../platform/database/pool.ts';
+import type { Ledger } from '../imports/ledger.ts';
 import { type FieldPlan, planFields } from './field-plan.ts';
 import { type GroupPlan, planGroups } from './group-plan.ts';
 import type { Installation } from './installation.ts';
-import type { Ledger } from './ledger.ts';
 import { chooseFields, chooseGroups, type Mapping } from './mapping.ts';
 import type { Staging } from './staging.ts';
 import { type Survey, surveyAccess } from './survey.ts';

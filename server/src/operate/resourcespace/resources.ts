@@ -1,17 +1,17 @@
-import { availableParallelism } from 'node:os';
 import { stageFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
+import { bringVersion, recordFile } from '../imports/changed-files.ts';
+import { inLanes } from '../imports/lanes.ts';
+import { fingerprintOf } from '../imports/report.ts';
 import { importAlternative } from './alternatives.ts';
-import { bringVersion, recordFile } from './changed-files.ts';
 import type { Context } from './context.ts';
 import { allResources, type ResourceRow } from './details.ts';
 import type { ImportedFields } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
-import { type FoundFile, fileNameOf, findOriginal, receiveOriginal } from './originals.ts';
+import { type FoundFile, fileNameOf, fileToBring, findOriginal, receiveOriginal } from './originals.ts';
 import { addOwnValues } from './own-values.ts';
 import { type Placement, placementOf } from './placement.ts';
 import { importRelations } from './relations.ts';
-import { fingerprintOf } from './report.ts';
 import { type AboutAsset, createAsset, updateAsset } from './store-asset.ts';
 import { readColumnTime } from './texts.ts';
 import { convertValues } from './values.ts';
@@ -79,7 +79,8 @@ async function updateResource(context: Context, id: string, prepared: Prepared):
   const { deps, ledger, reporter } = context;
   const { row, found, placement, about, fingerprint } = prepared;
   const key = { kind: 'original', ref: row.ref } as const;
-  if (found !== null) await bringVersion(context, key, id, { found, fileName: fileNameOf(context, row) });
+  if (found !== null)
+    await bringVersion(context, key, id, fileToBring(context, found, fileNameOf(context, row)));
   else if ((ledger.find('original', row.ref)?.fingerprint ?? '') !== '')
     reporter.vanish('file', row.ref, 'is no longer in the file store; the file here stays');
   await deps.db.transaction().execute(async (tx) => {
@@ -104,24 +105,11 @@ async function importResource(context: Context, parts: ResourceParts, row: Resou
 export async function importResources(context: Context, parts: ResourceParts): Promise<void> {
   let done = 0;
   for await (const rows of context.staging.batches<ResourceRow>(allResources, 100)) {
-    const queue = rows.values();
-    let hasFailed = false;
-    const lane = async () => {
-      for (const row of queue) {
-        if (context.isStopped() || hasFailed) return;
-        try {
-          await importResource(context, parts, row);
-        } catch (error) {
-          hasFailed = true;
-          throw error;
-        }
-        done += 1;
-        parts.onProgress(done);
-      }
-    };
-    // Waits for every lane, so that nothing is written after an error has been reported.
-    const ended = await Promise.allSettled(Array.from({ length: availableParallelism() }, lane));
-    for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+    await inLanes(rows, context.isStopped, async (row) => {
+      await importResource(context, parts, row);
+      done += 1;
+      parts.onProgress(done);
+    });
     if (context.isStopped()) return;
   }
   await importRelations(context);

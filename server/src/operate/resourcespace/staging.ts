@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
-import { ConfigError } from '../../core/config.ts';
 import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
+import { lockImport } from '../imports/lock.ts';
 import { type SourceRows, type TableName, tables } from './source.ts';
 
 /**
@@ -175,22 +174,6 @@ async function addOldValues(client: pg.PoolClient): Promise<void> {
     insert into rs_resource_node (resource, node) select resource, ref from old`);
 }
 
-/** PostgreSQL notices the end of an earlier import's connection a moment later. */
-const LOCK_ATTEMPTS = 50;
-const LOCK_PAUSE_MS = 100;
-
-/** Two imports at once would create everything twice. The lock ends with the connection. */
-async function lockImport(client: pg.PoolClient): Promise<void> {
-  for (let attempt = 1; attempt <= LOCK_ATTEMPTS; attempt += 1) {
-    const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_lock($1) as free', [
-      advisoryLocks.resourceSpaceImport,
-    ]);
-    if (rows[0]?.free === true) return;
-    await sleep(LOCK_PAUSE_MS);
-  }
-  throw new ConfigError('another import from ResourceSpace is running');
-}
-
 /** Reads a whole source into temporary tables. Reports the number of rows from time to time. */
 export async function openStaging(
   pool: pg.Pool,
@@ -202,7 +185,7 @@ export async function openStaging(
   const close = async () => client.release(true);
   let cursors = 0;
   try {
-    await lockImport(client);
+    await lockImport(client, advisoryLocks.resourceSpaceImport, 'ResourceSpace');
     // A step may take long on a large installation.
     await client.query('set statement_timeout = 0');
     await createTables(client);

@@ -3,6 +3,7 @@ import { insertAsset, storeFile } from '../../content/assets/insert.ts';
 import type { TypedValue } from '../../content/fields/values/typed-value.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { unlessEdited } from '../imports/edited.ts';
 import type { Context } from './context.ts';
 import type { Original } from './originals.ts';
 import { keepShares, type Placement, sensitivity, statusOf } from './placement.ts';
@@ -48,17 +49,6 @@ export async function createAsset(
   await writeValues(tx, id, values);
   await keepShares(tx, context, id, exposure);
   return id;
-}
-
-/** A new value of a column, unless a person has edited the property here since the import (IMPORT-2). */
-function unlessEdited(
-  id: string,
-  property: 'title' | 'sensitivity' | 'status' | 'asset_type',
-  value: unknown,
-) {
-  const column = sql.ref(property);
-  return sql`${column} = case when exists (select from asset_changes c
-    where c.asset_id = ${id} and ${property} = any(c.properties)) then ${column} else ${value} end`;
 }
 
 /** Writes what has changed since an earlier run, except its file and what people have edited here. */

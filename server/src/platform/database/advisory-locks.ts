@@ -22,6 +22,8 @@ export const advisoryLocks = {
   userImport: 7_431_021,
   /** Two imports from ResourceSpace at once would create everything twice. */
   resourceSpaceImport: 7_431_016,
+  /** Two imports from Immich at once would create everything twice. */
+  immichImport: 7_431_017,
   /** Slugs of new teams are found one at a time. */
   teamSlugs: 7_431_005,
   /** Teams form no cycle. The trigger of migration 0002 takes it too. */

@@ -164,7 +164,7 @@ interface AssetSharesTable {
 
 interface AssetSidecarsTable {
   asset_id: string;
-  kind: 'takeout' | 'stem' | 'named';
+  kind: 'takeout' | 'stem' | 'named' | 'immich';
   file_name: string;
   file_hash: string;
   sources: Json;

@@ -70,15 +70,18 @@ function section(title: string, entries: readonly LeftOut[]): string[] {
   return ['', `${title} (${entries.length}):`, ...lines];
 }
 
-/** Returns the report as text for people. */
-export function reportText({ counts, hashes, left_out, changed, vanished, links }: Report): string {
+/** Returns the report as text for people; `source` is the name of the earlier system. */
+export function reportText(
+  source: string,
+  { counts, hashes, left_out, changed, vanished, links }: Report,
+): string {
   const names = Object.keys(counts).toSorted();
   return [
     ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
-    `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ResourceSpace recorded`,
+    `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ${source} recorded`,
     ...section('Left out', left_out),
     ...section('Came along in another form', changed),
-    ...section('Gone from ResourceSpace, kept here', vanished),
+    ...section(`Gone from ${source}, kept here`, vanished),
     ...(links.length === 0 ? [] : ['', 'New links:']),
     ...links.map(
       ({ old_key, url, password }) =>

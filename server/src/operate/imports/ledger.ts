@@ -20,7 +20,13 @@ type Kind =
   | 'comment'
   | 'annotation'
   | 'link'
-  | 'request';
+  | 'request'
+  | 'tags'
+  | 'readers'
+  | 'members'
+  | 'texts'
+  | 'linked-files'
+  | 'relation';
 
 /** A thing of the earlier system, and what it has become here. */
 interface Entry {

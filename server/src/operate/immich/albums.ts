@@ -1,0 +1,171 @@
+import { sql } from 'kysely';
+import { shortened } from '../../content/assets/insert.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { Refusal } from '../../platform/http/refuse.ts';
+import { appendFitting } from '../import/collect-folder.ts';
+import { fingerprintOf } from '../imports/report.ts';
+import { Activities } from './answers.ts';
+import type { Context } from './context.ts';
+import type { Album } from './library.ts';
+import { accountsOf, recordedAccounts } from './readers.ts';
+
+/** COLLECTION-4: the longest name. */
+const LONGEST_NAME = 200;
+const LONGEST_DESCRIPTION = 20_000;
+
+interface Texts {
+  name: string;
+  description: string;
+}
+
+function textsOf({ id, name, description }: Album): Texts {
+  const clean = name.toWellFormed().trim();
+  return {
+    name: clean === '' ? `Album ${id}` : shortened(clean, LONGEST_NAME),
+    description: shortened(description.toWellFormed(), LONGEST_DESCRIPTION),
+  };
+}
+
+/** Returns the ids of the assets of these items, and reports those that have none. */
+function assetsOf({ ledger, library, reporter }: Context, { id, items }: Album): string[] {
+  return items.flatMap((item) => {
+    const found = ledger.find('resource', item)?.target;
+    if (found === undefined && !library.assets.has(item))
+      reporter.leaveOut('item', `${id}/${item}`, 'belongs to another account of Immich');
+    return found ?? [];
+  });
+}
+
+/** Writes the name and description that have changed there, unless they were changed here. */
+async function updateTexts(tx: Tx, { ledger }: Context, oldId: string, id: string, texts: Texts) {
+  const row = await tx
+    .selectFrom('collections')
+    .select(['name', 'description'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  const isImported =
+    row !== undefined &&
+    ledger.find('texts', oldId)?.fingerprint === fingerprintOf(row.name, row.description);
+  if (isImported)
+    await tx
+      .updateTable('collections')
+      .set({ ...texts })
+      .where('id', '=', id)
+      .execute();
+}
+
+/** Shares the collection with the members, and withdraws what an earlier run gave to others. */
+async function keepMembers(
+  tx: Tx,
+  { ledger }: Context,
+  oldId: string,
+  id: string,
+  members: readonly number[],
+) {
+  const before = recordedAccounts(ledger, 'members', oldId);
+  const lost = before.filter((ref) => !members.includes(ref));
+  const fresh = members.filter((ref) => !before.includes(ref));
+  if (lost.length === 0 && fresh.length === 0) return;
+  await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
+    tx,
+  );
+  if (fresh.length > 0) {
+    await sql`update collections set visibility = 'explicit-share' where id = ${id} and visibility = 'private'`.execute(
+      tx,
+    );
+    await sql`insert into collection_shares (collection_id, user_ref)
+      select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
+      tx,
+    );
+  }
+  await ledger.record(tx, 'members', oldId, members.join(' '));
+}
+
+async function storeAlbum(tx: Tx, context: Context, album: Album, fingerprint: string): Promise<number> {
+  const { ledger, owner } = context;
+  const known = ledger.find('collection', album.id)?.target;
+  const texts = textsOf(album);
+  const id =
+    known ??
+    (
+      await tx
+        .insertInto('collections')
+        .values({
+          owner_user_ref: owner.ref,
+          ...texts,
+          visibility: 'private',
+          ...(Number.isNaN(Date.parse(album.createdAt)) ? {} : { created_at: album.createdAt }),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+    ).id;
+  if (known !== undefined) await updateTexts(tx, context, album.id, id, texts);
+  await ledger.record(tx, 'texts', album.id, id, fingerprintOf(texts.name, texts.description));
+  await keepMembers(tx, context, album.id, id, accountsOf(context, album.members));
+  const leftOver = await appendFitting(tx, owner, id, assetsOf(context, album));
+  await ledger.record(tx, 'collection', album.id, id, fingerprint);
+  return leftOver;
+}
+
+function reportMembers({ accounts, reporter }: Context, { id, members }: Album): void {
+  for (const { id: member, name, isEditor } of members) {
+    if (!accounts.has(member))
+      reporter.leaveOut(
+        'member',
+        `${id}/${name}`,
+        'no account here has confirmed the address of this member of the album',
+      );
+    else if (isEditor)
+      reporter.change('member', `${id}/${name}`, 'could add to the album; here the collection is only read');
+  }
+}
+
+/** Reports comments below an album, for which collections have no place. */
+async function reportComments({ immich, reporter }: Context, { id, members }: Album): Promise<void> {
+  if (members.length === 0) return;
+  const { comments } = await immich.get(
+    `activities/statistics?albumId=${encodeURIComponent(id)}`,
+    Activities,
+  );
+  if (comments > 0) reporter.leaveOut('album comments', id, 'collections have no comments');
+}
+
+async function importAlbum(context: Context, album: Album): Promise<void> {
+  const { deps, ledger, reporter } = context;
+  reportMembers(context, album);
+  await reportComments(context, album);
+  const items = album.items.map((item) => ledger.find('resource', item)?.target ?? null);
+  const fingerprint = fingerprintOf({ ...album, items }, accountsOf(context, album.members));
+  const known = ledger.find('collection', album.id);
+  if (known?.fingerprint === fingerprint) return reporter.count('collections_already_here');
+  if (known !== undefined) {
+    const here = await deps.db
+      .selectFrom('collections')
+      .select('id')
+      .where('id', '=', known.target)
+      .where('deleted_at', 'is', null)
+      .executeTakeFirst();
+    if (here === undefined) return reporter.count('collections_deleted_here');
+  }
+  try {
+    const leftOver = await deps.db.transaction().execute((tx) => storeAlbum(tx, context, album, fingerprint));
+    if (leftOver > 0) reporter.leaveOut('items', album.id, 'the collection has no room for all of its files');
+    reporter.count(known === undefined ? 'collections' : 'collections_changed');
+  } catch (error) {
+    // It may belong to another account by now.
+    if (!(error instanceof Refusal)) throw error;
+    reporter.leaveOut('album', album.id, error.message);
+  }
+}
+
+/** Imports the albums of the account with their order and members. */
+export async function importAlbums(context: Context): Promise<void> {
+  const { library, reporter, isStopped } = context;
+  for (const { id } of library.foreignAlbums)
+    reporter.leaveOut('album', id, 'belongs to another account of Immich; import with its key');
+  for (const album of library.albums) {
+    if (isStopped()) return;
+    await importAlbum(context, album);
+  }
+}
