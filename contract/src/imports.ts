@@ -60,7 +60,7 @@ export const listImports = operation({
   path: '/admin/imports',
   tag: 'System',
   summary: 'List imports from other systems',
-  description: 'Lists the runs of `vitrine import-resourcespace`, newest first.',
+  description: 'Lists the runs of `vitrine import-resourcespace` and `vitrine import-immich`, newest first.',
   door: { holds: 'system.admin' },
   scope: 'read',
   query: closed(pageQuery),

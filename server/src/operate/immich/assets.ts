@@ -13,7 +13,7 @@ import { fingerprintOf } from '../imports/report.ts';
 import type { Asset } from './answers.ts';
 import { FileFailure } from './client.ts';
 import type { Context } from './context.ts';
-import { describedBy, tagsOf } from './described.ts';
+import { describedBy, descriptionOf, tagsOf } from './described.ts';
 import { fileNameOf, receiveOriginal } from './originals.ts';
 import { keepReaders, readersOfAssets } from './readers.ts';
 
@@ -61,6 +61,9 @@ async function storeAsset(tx: Tx, context: Context, received: Received, asset: A
   const known = await findOwn(tx, owner.ref, received.hash);
   if (known !== null) {
     reporter.count('assets_already_here');
+    await sql`update assets set description = ${descriptionOf(asset)} where id = ${known} and description = ''`.execute(
+      tx,
+    );
     return known;
   }
   const { hash, mime, kind } = received;
@@ -72,7 +75,7 @@ async function storeAsset(tx: Tx, context: Context, received: Received, asset: A
     kind,
     fileName: fileNameOf(asset),
     // Nobody else sees a file there unless it is shared (IMPORT-14).
-    fields: { sensitivity: 'posts', status: statusOf(asset) },
+    fields: { sensitivity: 'posts', status: statusOf(asset), description: descriptionOf(asset) },
   });
   if (asset.createdAt !== undefined && !Number.isNaN(Date.parse(asset.createdAt)))
     await sql`update assets set created_at = ${asset.createdAt}::timestamptz where id = ${id}`.execute(tx);
@@ -123,7 +126,8 @@ async function updateAsset(context: Context, id: string, prepared: Prepared): Pr
     receive: () => receiveOriginal(context, asset),
   });
   await deps.db.transaction().execute(async (tx) => {
-    await sql`update assets set ${unlessEdited(id, 'status', sql`${statusOf(asset)}::text`)}, updated_at = now()
+    await sql`update assets set ${unlessEdited(id, 'status', sql`${statusOf(asset)}::text`)},
+        ${unlessEdited(id, 'description', sql`${descriptionOf(asset)}::text`)}, updated_at = now()
       where id = ${id}`.execute(tx);
     await describe(tx, context, id, prepared);
     await keepReaders(tx, context, asset.id, id, readers);

@@ -43,7 +43,6 @@ function valuesOf({ exifInfo, people, localDateTime }: Asset): ExtractedValues {
   );
   const { latitude, longitude, rating, dateTimeOriginal: taken, timeZone } = exifInfo ?? {};
   const found: Partial<Record<keyof ExtractedValues, ExtractedValue['value'] | undefined>> = {
-    description: exifInfo?.description?.trim(),
     city: exifInfo?.city?.trim(),
     country: exifInfo?.country?.trim(),
     rating: rating == null || rating === 0 ? undefined : rating,
@@ -61,7 +60,14 @@ function valuesOf({ exifInfo, people, localDateTime }: Asset): ExtractedValues {
   );
 }
 
-/** Returns what Immich knows of a file as its metadata, which takes precedence over sidecars (SIDECAR-3). */
+const LONGEST_DESCRIPTION = 20_000;
+
+/** Returns the description of a file; empty if it has none. */
+export function descriptionOf({ exifInfo }: Asset): string {
+  return shortened((exifInfo?.description ?? '').toWellFormed().trim(), LONGEST_DESCRIPTION);
+}
+
+/** Returns what else Immich knows of a file as its metadata, which takes precedence over sidecars (SIDECAR-3). */
 export function describedBy(asset: Asset): Omit<ReadSidecar, 'tags'> {
   const sources = valuesOf(asset);
   return {

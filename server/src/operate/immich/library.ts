@@ -73,8 +73,9 @@ async function* pagesOf<T>(read: (page: { page: number; size: number }) => Promi
 function factsOf({ exifInfo, people, ...asset }: Asset): Asset {
   const { id, ownerId, type, originalFileName, originalPath, checksum, fileCreatedAt, localDateTime } = asset;
   const { createdAt, isFavorite, isTrashed, visibility, livePhotoVideoId } = asset;
-  const { description, city, country, dateTimeOriginal, timeZone, latitude, longitude, rating } =
-    exifInfo ?? {};
+  const exif: NonNullable<Asset['exifInfo']> = exifInfo ?? {};
+  const { description = null, city = null, country = null, dateTimeOriginal = null } = exif;
+  const { timeZone = null, latitude = null, longitude = null, rating = null } = exif;
   return {
     ...{ id, ownerId, type, originalFileName, checksum, fileCreatedAt, localDateTime },
     ...{ isFavorite, isTrashed, visibility, livePhotoVideoId: livePhotoVideoId ?? null },
@@ -89,8 +90,8 @@ async function readAssets(immich: Immich, account: Account): Promise<Map<string,
   const assets = new Map<string, Asset>();
   for (const visibility of visibilities) {
     const query = { visibility, withDeleted: true, withExif: true, withPeople: true, order: 'asc' };
-    // Partners share their files with the account.
     const pages = pagesOf((page) => immich.post('search/metadata', { ...query, ...page }, SearchPage));
+    // Partners share their files with the account.
     for await (const items of pages)
       for (const asset of items) if (asset.ownerId === account.id) assets.set(asset.id, factsOf(asset));
   }

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 /** A new value of a column of `assets`, unless a person has edited the property here since the import (IMPORT-2). */
 export function unlessEdited(
   id: string,
-  property: 'title' | 'sensitivity' | 'status' | 'asset_type',
+  property: 'title' | 'description' | 'sensitivity' | 'status' | 'asset_type',
   value: unknown,
 ): RawBuilder<unknown> {
   const column = sql.ref(property);

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { ConfigError, readConfig } from '../../../src/core/config.ts';
 import type { Deps } from '../../../src/core/deps.ts';
 import { importResourceSpaceCommand } from '../../../src/operate/resourcespace/command.ts';
 import type { Library } from '../../support/library.ts';
 import { temporaryDirectory } from '../../support/temporary.ts';
+import { runCommand } from '../command-parts.ts';
 
 /** What ResourceSpace answers about a resource, as far as tests compare it. */
 interface ExpectedResource {
@@ -76,34 +76,11 @@ export async function runImport(
   args: readonly string[],
   onDeps: (deps: Deps) => Deps = (deps) => deps,
 ) {
-  const lines: string[] = [];
-  const output = { log: (line: string) => lines.push(line), error: (line: string) => lines.push(line) };
-  const env = {
-    VITRINE_DATA: library.config.dataDir,
-    DATABASE_URL: library.databaseUrl,
-    VITRINE_RESERVE_BYTES: '0',
-  };
-  const config = readConfig(env, library.config.dataDir);
-  const keptOpen = async () => {};
-  const { decoders, metadata } = library.deps;
-  // The library goes on with them.
-  const deps = onDeps({
-    ...library.deps,
-    ladder: library.deps.ladder,
-    decoders: { ...decoders, close: keptOpen },
-    metadata: { ...metadata, close: keptOpen },
-  });
-  const code = await importResourceSpaceCommand(config, [...args], {
-    mysqlPassword: undefined,
-    output,
-    openDeps: async () => deps,
-    startWorker: async () => ({ stop: keptOpen }),
-  }).catch((error: unknown) => {
-    if (!(error instanceof ConfigError)) throw error;
-    output.error(error.message);
-    return 1;
-  });
-  return { code, out: lines.join('\n') };
+  return runCommand(
+    library,
+    (config, parts) => importResourceSpaceCommand(config, [...args], { ...parts, mysqlPassword: undefined }),
+    onDeps,
+  );
 }
 
 /** The options that name the parts of the installation. */

@@ -45,6 +45,13 @@ export const stepWords: Readonly<Record<ImportStep, string>> = {
   finished: 'Finished',
 };
 
+const systemNames: Readonly<Record<string, string>> = { resourcespace: 'ResourceSpace', immich: 'Immich' };
+
+/** Returns the name of an earlier system; operators may have given it one of their own. */
+export function systemName(system: string): string {
+  return systemNames[system] ?? system;
+}
+
 /** Returns a name of a count or kind in words: `assets_created` is “assets created”. */
 export function inWords(name: string): string {
   return name.replaceAll('_', ' ');
