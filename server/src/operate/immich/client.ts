@@ -16,7 +16,7 @@ class Unreachable extends ImmichFailure {}
 export class FileFailure extends Error {}
 
 /** A file of Immich with its SHA-1 in Base64. */
-export interface Downloaded {
+interface Downloaded {
   received: Received;
   sha1: string;
 }

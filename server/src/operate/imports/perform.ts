@@ -18,7 +18,7 @@ import { openRun } from './runs.ts';
 import type { ImportTools } from './tools.ts';
 
 /** Where a command prints its report and its warnings. */
-export type Output = Pick<Console, 'log' | 'error'>;
+type Output = Pick<Console, 'log' | 'error'>;
 
 /** The parts of a running service that an import works with. */
 export interface ImportParts {

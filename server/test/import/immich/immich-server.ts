@@ -51,7 +51,7 @@ interface FakeLink {
 }
 
 /** What the server does instead of answering a request as documented; null answers it. */
-export type Interference = (request: IncomingMessage, response: ServerResponse) => boolean;
+type Interference = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export const key = 'a-key-of-immich';
 
