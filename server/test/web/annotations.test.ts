@@ -203,7 +203,7 @@ test('lets two people review a post live, also on a phone', async () => {
   await viewer(mara).getByRole('button', { name: 'Comments', exact: true }).click();
 
   // While a place is chosen on a phone, two fingers scroll the pages and one sets the place.
-  await ben.getByRole('button', { name: 'Picture 2' }).tap();
+  await ben.getByRole('button', { name: 'Document 2: Report' }).tap();
   await ben.getByText('2 / 2').waitFor();
   await fullScreen(ben).tap();
   await viewer(ben).getByRole('button', { name: 'Comments', exact: true }).tap();

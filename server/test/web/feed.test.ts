@@ -82,7 +82,7 @@ test('links author names to their pages', async () => {
 
 test('removes cards and pictures that scrolled out of view', async () => {
   await page.goto('/');
-  await page.locator('[data-post] img').first().waitFor();
+  await page.locator('[data-tile] img').first().waitFor();
   await page.waitForLoadState('networkidle');
   const cards = await page.evaluateHandle(() =>
     [...document.querySelectorAll('[data-tile]')].map((card) => new WeakRef(card)),

@@ -103,7 +103,7 @@ test('quick steps through the pictures of a post add up', async () => {
   await ana.getByText('1 / 3').waitFor();
   for (let steps = 0; steps < 2; steps += 1) await ana.keyboard.press('ArrowRight');
   await ana.getByText('3 / 3').waitFor();
-  await ana.getByRole('button', { name: 'Previous picture' }).dblclick();
+  await ana.getByRole('button', { name: 'Previous file' }).dblclick();
   await ana.getByText('1 / 3').waitFor();
 });
 

@@ -41,7 +41,8 @@ test('sets up with the printed code, publishes three files, finds the post in th
 
   await visit(page, '/');
   const card = page.getByRole('link', { name: /Three mornings/ }).first();
-  await expect.poll(() => naturalWidth(card.locator('img').first()), { timeout: 20_000 }).toBeGreaterThan(0);
+  const picture = page.getByRole('list', { name: 'Posts' }).locator('img').first();
+  await expect.poll(() => naturalWidth(picture), { timeout: 20_000 }).toBeGreaterThan(0);
   await card.click();
   await page.waitForURL(/\/posts\//);
 

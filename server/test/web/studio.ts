@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, expect } from 'vitest';
 import { startWorkerFor } from '../../src/boot/worker.ts';
 import { writeSetting } from '../../src/core/settings.ts';
@@ -42,8 +42,9 @@ interface Service {
   stop(): Promise<void>;
 }
 
-async function furnish({ address, directory, stop }: Service): Promise<Studio> {
-  const browser = await sharedBrowser();
+/** `own`: a browser that closes with the studio. */
+async function furnish({ address, directory, stop }: Service, own?: Browser): Promise<Studio> {
+  const browser = own ?? (await sharedBrowser());
   const faults: string[] = [];
   const contexts: BrowserContext[] = [];
 
@@ -78,6 +79,7 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
   let closed: Promise<void> | undefined;
   async function close(): Promise<void> {
     await Promise.all(contexts.map((context) => context.close()));
+    await own?.close();
     await stop();
     expect(faults).toEqual([]);
   }
@@ -99,9 +101,9 @@ async function furnish({ address, directory, stop }: Service): Promise<Studio> {
 
 /**
  * Starts the service and its job worker in this process, on a library with the administrator `mara` and the name Studio
- * North. Both close after the file's tests. `env` overrides the tests' settings.
+ * North. Both close after the file's tests. `env` overrides the tests' settings; `browser` is one of its own.
  */
-export async function openStudio(env: Record<string, string> = {}): Promise<OpenStudio> {
+export async function openStudio(env: Record<string, string> = {}, browser?: Browser): Promise<OpenStudio> {
   const library = await openLibrary(env);
   const { address, config, deps, database } = library;
   await createFirstAdministrator(database.db, (tx) =>
@@ -109,7 +111,7 @@ export async function openStudio(env: Record<string, string> = {}): Promise<Open
   );
   await writeSetting(database.db, 'site_name', 'Studio North');
   const worker = await startWorkerFor(deps, { ...database, lost: new Promise(() => {}) });
-  const studio = await furnish({ address, directory: config.dataDir, stop: worker.stop });
+  const studio = await furnish({ address, directory: config.dataDir, stop: worker.stop }, browser);
   const { close } = library;
   library.close = () => studio.close().finally(close);
   return {

@@ -1,5 +1,6 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostMember } from '@vitrine/contract/posts';
+import { countedKinds, kindOf } from '#lib/assets/kinds.ts';
 import { stageRatioOf } from './justified.ts';
 
 /** Returns the cover of a post: the chosen one, otherwise its first member (POST-23). */
@@ -24,10 +25,19 @@ export function titleOf(post: Post): string {
   return post.title.trim() === '' ? 'Untitled' : post.title;
 }
 
-/** Returns the label of a card for screen readers: title, author and number of pictures. */
+/** Returns the label of a card for screen readers: title, author, and the kind and number of its files. */
 export function cardLabel(post: Post): string {
   const parts = [titleOf(post)];
   if (post.author !== undefined) parts.push(`by ${post.author.display_name}`);
-  if (post.members.length > 1) parts.push(`${post.members.length} pictures`);
+  parts.push(filesInWords(post.members));
   return parts.join(', ');
+}
+
+function filesInWords(members: readonly PostMember[]): string {
+  const shown = members.flatMap((member) => (member.restricted ? [] : [member.asset]));
+  const [first] = shown;
+  if (members.length === 0) return 'no files';
+  if (shown.length !== members.length)
+    return members.length === 1 ? 'not shared with you' : `${members.length} files`;
+  return members.length === 1 && first !== undefined ? kindOf(first) : countedKinds(shown);
 }

@@ -1,0 +1,377 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type axe from 'axe-core';
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
+import { openBrowser } from '../support/browser.ts';
+import { jpeg, plainText } from '../support/pictures.ts';
+import { call, publish, upload, uploadReady } from './call.ts';
+import { visit } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+/** The pages, dialogs and menus have nothing that axe reports, in both themes, on a phone and on a desktop. */
+
+const screens = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } };
+
+const studio = await openStudio({}, await openBrowser({ compiles: true }));
+/** A finger shows everything that a mouse must be above. */
+const finger = { viewport: screens.desktop, hasTouch: true, isMobile: true };
+const mara = await studio.enter('mara', finger);
+const other = await studio.enter('mara', finger);
+const desk = await studio.enter('mara', { viewport: screens.desktop });
+const ben = await studio.join('ben', 'Ben Lund');
+const visitor = await studio.openPage(finger);
+
+// A library in which every page has something to show.
+const [film, report, pier, quay, note] = await Promise.all([
+  clip({
+    format: 'webm',
+    video: { encoder: 'libvpx-vp9', options: { deadline: 'realtime', 'cpu-used': '8' } },
+  }).then((bytes) => uploadReady(mara, bytes, { title: 'Tide' }, 'tide.webm')),
+  uploadReady(mara, pdf(['One', 'Two', 'Three']), { title: 'Report' }, 'report.pdf'),
+  jpeg(600, 400).then((bytes) => uploadReady(mara, bytes, { title: 'Pier', tags: 'harbour,dusk' })),
+  jpeg(400, 600, { seed: 2 }).then((bytes) => uploadReady(mara, bytes, { title: 'Quay', tags: 'harbour' })),
+  uploadReady(mara, plainText(), { title: 'Note' }, 'note.txt'),
+]);
+await upload(mara, await jpeg(600, 400), { title: 'Pier again' });
+const team = (await call(mara, 'POST', '/teams', { name: 'Dockers', description: 'Those at the quay' })).id;
+const words = {
+  description: 'At the pier #harbour',
+  tags: ['harbour'],
+  team_id: team,
+  visibility: 'public' as const,
+};
+const post = await publish(mara, 'Harbour', [pier, quay, film, report, note], words);
+const single = await publish(mara, 'Alone', [quay], { tags: ['dusk'], visibility: 'private' });
+await publish(mara, 'Unfinished', [pier], { draft: true });
+await call(mara, 'POST', `/posts/${post}/comments`, { body: 'What light!' });
+const { id: remark } = await call(ben, 'POST', `/posts/${post}/comments`, { body: 'Where was this, @mara?' });
+await call(mara, 'POST', `/posts/${post}/comments`, { body: 'At the old pier', parent_id: remark });
+await call(ben, 'POST', `/posts/${post}/like`);
+await call(mara, 'PUT', `/posts/${post}/featured`);
+await call(ben, 'PUT', `/tags/harbour/follow`);
+await call(ben, 'PUT', `/teams/${team}/follow`);
+const collection = (await call(mara, 'POST', '/collections', { name: 'Coasts', visibility: 'public' })).id;
+await call(mara, 'PUT', `/collections/${collection}/posts/${post}`);
+const strokes = [
+  {
+    color: '#e03131',
+    width: 0.01,
+    points: [
+      [0.2, 0.2],
+      [0.5, 0.6],
+    ],
+  },
+];
+const board = (await call(mara, 'POST', `/posts/${post}/whiteboards`, { title: 'Sketch', strokes })).id;
+const field = (await call(mara, 'POST', '/fields', { code: 'berth', label: 'Berth', type: 'text' })).id;
+const kinds = {
+  values: [
+    { value: 'wide', label: 'Wide' },
+    { value: 'close', label: 'Close' },
+  ],
+};
+await call(mara, 'POST', '/fields', { code: 'shot', label: 'Shot', type: 'select', options: kinds });
+await call(mara, 'PUT', `/assets/${pier}/fields/${field}`, { value_text: 'Four' });
+const { ref: benRef } = await call(ben, 'GET', '/auth/me');
+await call(mara, 'PUT', `/teams/${team}/members/${benRef}`);
+const review = (await call(mara, 'POST', `/posts/${post}/reviews`, { reviewers: [{ team_id: team }] })).id;
+const secret = await uploadReady(mara, await jpeg(60, 40, { seed: 7 }), {
+  title: 'Plans',
+  sensitivity: 'restricted',
+});
+await call(ben, 'POST', `/assets/${secret}/request-access`, { reason: 'For the book' });
+const { id: link, url: linkUrl } = await call(mara, 'POST', `/posts/${post}/links`, {
+  label: 'For Ida',
+  allow_download: true,
+});
+const invitation: string = (await call(mara, 'POST', '/admin/invitations', { role: 'member' })).url;
+await call(mara, 'POST', '/auth/tokens', { name: 'Export', scopes: ['read'] });
+await call(mara, 'POST', '/admin/providers', {
+  name: 'studio',
+  kind: 'oidc',
+  label: 'Studio account',
+  issuer: 'https://login.example',
+  client_id: 'vitrine',
+  client_secret: 'made by the provider',
+});
+const gone = await publish(mara, 'Gone', [quay]);
+await call(mara, 'DELETE', `/posts/${gone}`);
+
+/** An address of every route that has a page. */
+const addresses: Readonly<Record<string, string>> = {
+  '/': '/',
+  '/admin/appearance': '/admin/appearance',
+  '/admin/audit': '/admin/audit',
+  '/admin/doctor': '/admin/doctor',
+  '/admin/downloads': '/admin/downloads',
+  '/admin/exposed': '/admin/exposed',
+  '/admin/fields': '/admin/fields',
+  '/admin/fields/[id]': `/admin/fields/${field}`,
+  '/admin/imports': '/admin/imports',
+  '/admin/invitations': '/admin/invitations',
+  '/admin/jobs': '/admin/jobs',
+  '/admin/links': '/admin/links',
+  '/admin/mail': '/admin/mail',
+  '/admin/peers': '/admin/peers',
+  '/admin/peers/[id]/fields': `/admin/peers/${team}/fields`,
+  '/admin/previews': '/admin/previews',
+  '/admin/providers': '/admin/providers',
+  '/admin/providers/[name]': '/admin/providers/studio',
+  '/admin/providers/new': '/admin/providers/new',
+  '/admin/registration': '/admin/registration',
+  '/admin/reviews': '/admin/reviews',
+  '/admin/roles': '/admin/roles',
+  '/admin/roots': '/admin/roots',
+  '/admin/sign-ins': '/admin/sign-ins',
+  '/admin/site': '/admin/site',
+  '/admin/storage': '/admin/storage',
+  '/admin/texts': '/admin/texts',
+  '/admin/users': '/admin/users',
+  '/admin/users/[ref]': `/admin/users/${benRef}`,
+  '/admin/users/[ref]/why': `/admin/users/${benRef}/why`,
+  '/assets': '/assets',
+  '/assets/[id]': `/assets/${pier}`,
+  '/assets/duplicates': '/assets/duplicates',
+  '/assets/import': '/assets/import',
+  '/changes': '/changes',
+  '/collections': '/collections',
+  '/collections/[id]': `/collections/${collection}`,
+  '/drafts': '/drafts',
+  '/links/[id]': `/links/${link}`,
+  '/notifications': '/notifications',
+  '/posts/[id]': `/posts/${post}`,
+  '/posts/[id]/edit': `/posts/${post}/edit`,
+  '/posts/[id]/whiteboards/[board]': `/posts/${post}/whiteboards/${board}`,
+  '/requests': '/requests?view=received',
+  '/reviews': '/reviews',
+  '/reviews/[id]': `/reviews/${review}`,
+  '/search': '/search?q=harbour',
+  '/search/by-image': '/search/by-image',
+  '/settings/links': '/settings/links',
+  '/settings/notifications': '/settings/notifications',
+  '/settings/preferences': '/settings/preferences',
+  '/settings/profile': '/settings/profile',
+  '/settings/security': '/settings/security',
+  '/settings/sessions': '/settings/sessions',
+  '/settings/tokens': '/settings/tokens',
+  '/tags': '/tags',
+  '/tags/[tag]': '/tags/harbour',
+  '/teams': '/teams',
+  '/teams/[id]': `/teams/${team}`,
+  '/trash': '/trash',
+  '/users/[username]': '/users/mara',
+  // Last, because it asks before it is left.
+  '/new': '/new',
+};
+
+/** Those that only visitors see. */
+const forVisitors: Readonly<Record<string, string>> = {
+  '/forgot-password': '/forgot-password',
+  '/invite/[token]': new URL(invitation).pathname,
+  '/register': '/register',
+  '/reset/[token]': '/reset/nothing',
+  '/s/[token]': new URL(linkUrl).pathname,
+  '/second-factor': '/second-factor',
+  '/setup': '/setup',
+  '/sign-in': '/sign-in',
+  '/verify/[token]': '/verify/nothing',
+};
+
+/** The state of the library or of the session in which a route is open. */
+const states: Readonly<Record<string, { readonly address: string; readonly json: unknown }>> = {
+  '/setup': { address: '**/api/v1/setup/status', json: { needs_setup: true, code_required: true } },
+  '/second-factor': {
+    address: '**/api/v1/auth/me',
+    json: { ...(await call(ben, 'GET', '/auth/me')), required_step: 'second_factor' },
+  },
+};
+
+const routes = join(import.meta.dirname, '../../../web/src/routes');
+
+/** Returns the routes that have a page. */
+async function routesWithPages(): Promise<string[]> {
+  const files = await readdir(routes, { recursive: true });
+  return files
+    .filter((file) => file.endsWith('+page.svelte'))
+    .map((file) => `/${dirname(file)}`.replace(/\/\([a-z]+\)/g, '').replace(/^\/\.?$/, '') || '/');
+}
+
+const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+for (const page of [mara, other, desk, visitor]) await page.context().addInitScript({ content: source });
+
+/** Waits until the page has its heading and has changed nothing for a while. */
+async function settle(page: Page): Promise<void> {
+  await page.locator('h1').first().waitFor({ state: 'attached' });
+  await page.evaluate(async () => {
+    const rest = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+    let before = '';
+    for (let tries = 0; tries < 60 && (before === '' || before !== document.body.innerHTML); tries += 1) {
+      before = document.body.innerHTML;
+      await rest(80);
+    }
+  });
+}
+
+const allRules: axe.RunOnly = {
+  type: 'tag',
+  values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+};
+const colours: axe.RunOnly = { type: 'rule', values: ['color-contrast'] };
+
+/** Returns what axe finds: the rule, and the first elements that break it. */
+async function findings(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
+  const options: axe.RunOptions = { resultTypes: ['violations'], runOnly };
+  const { violations } = await page.evaluate(
+    // The cast names what the script above adds to the page.
+    (options) => (globalThis as unknown as { axe: typeof axe }).axe.run(document, options),
+    options,
+  );
+  return violations.map(({ id, nodes }) => {
+    const [first] = nodes;
+    return `${id} (${nodes.length}): ${first?.html.slice(0, 300)} ${first?.failureSummary?.replace(/\s+/g, ' ')}`;
+  });
+}
+
+/** Checks what a page shows: everything once on each screen, and the colours in the other theme, too. */
+async function check(page: Page, name: string): Promise<string[]> {
+  const found: string[] = [];
+  const look = async (screen: keyof typeof screens, colorScheme: 'light' | 'dark', rules: axe.RunOnly) => {
+    await page.emulateMedia({ colorScheme });
+    const all = await findings(page, rules);
+    found.push(...all.map((one) => `${name}, ${screen}, ${colorScheme}: ${one}`));
+  };
+  await settle(page);
+  await look('desktop', 'light', allRules);
+  await look('desktop', 'dark', colours);
+  await page.setViewportSize(screens.phone);
+  await settle(page);
+  await look('phone', 'dark', allRules);
+  await look('phone', 'light', colours);
+  await page.setViewportSize(screens.desktop);
+  return found;
+}
+
+// ABLE-1
+test('every route has an address here', async () => {
+  const all = [...Object.keys(addresses), ...Object.keys(forVisitors)];
+  expect(all.toSorted()).toEqual((await routesWithPages()).toSorted());
+});
+
+// ABLE-1
+test('axe finds nothing on any page', async () => {
+  const queue = Object.entries(addresses);
+  const found: string[] = [];
+  const work = async (page: Page) => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const [route, path] = next;
+      await visit(page, path);
+      found.push(...(await check(page, route)));
+    }
+  };
+  const workAsVisitor = async () => {
+    for (const [route, path] of Object.entries(forVisitors)) {
+      const state = states[route];
+      if (state !== undefined)
+        await visitor.route(state.address, (reply) => reply.fulfill({ json: state.json }));
+      await visitor.goto(path);
+      found.push(...(await check(visitor, route)));
+      if (state !== undefined) await visitor.unroute(state.address);
+    }
+  };
+  await Promise.all([work(mara), work(other), workAsVisitor()]);
+  expect(found).toEqual([]);
+});
+
+interface Layer {
+  readonly name: string;
+  /** The page that it opens on; absent if it opens above the layer before. */
+  readonly path?: string;
+  open(page: Page): Promise<unknown>;
+  appears(page: Page): Locator;
+}
+
+const press = (name: string | RegExp) => (page: Page) =>
+  page.getByRole('button', { name, exact: true }).first().click();
+const key = (key: string) => (page: Page) => page.keyboard.press(key);
+const menu = (page: Page) => page.getByRole('menu');
+const dialog = (page: Page) => page.getByRole('dialog');
+const labelled = (label: string) => (page: Page) => page.getByLabel(label);
+const fullScreen = press('Full screen');
+
+async function chooseFirst(page: Page): Promise<void> {
+  const posts = page.getByRole('list', { name: 'Posts' });
+  await posts.getByRole('link', { name: /^Harbour/ }).focus();
+  await page.keyboard.press(' ');
+}
+
+/** What opens above a page. */
+const layers: readonly Layer[] = [
+  { name: 'account menu', path: '/', open: press('Account'), appears: menu },
+  { name: 'notifications', path: '/', open: press(/^Notifications/), appears: dialog },
+  {
+    name: 'suggestions',
+    path: '/',
+    open: (page) => page.getByRole('combobox', { name: 'Search the library' }).fill('har'),
+    appears: (page) => page.getByRole('listbox'),
+  },
+  {
+    name: 'selected posts',
+    path: '/',
+    open: chooseFirst,
+    appears: (page) => page.getByRole('region', { name: 'Selection' }),
+  },
+  { name: 'save to a collection', path: `/posts/${single}`, open: press(/^Save /), appears: dialog },
+  { name: 'share link', path: `/posts/${single}`, open: press('Share link'), appears: dialog },
+  { name: 'ask for a review', path: `/posts/${single}`, open: press('Ask for a review'), appears: dialog },
+  { name: 'viewer of a picture', path: `/posts/${single}`, open: fullScreen, appears: dialog },
+  { name: 'details in the viewer', open: key('i'), appears: labelled('Close the details') },
+  {
+    name: 'comments in the viewer',
+    open: press(/^Comments/),
+    appears: labelled('Close the comments'),
+  },
+  { name: 'shortcuts', open: key('?'), appears: labelled('Close the shortcuts') },
+  { name: 'viewer of a film', path: `/assets/${film}`, open: fullScreen, appears: dialog },
+  { name: 'viewer of pages', path: `/assets/${report}`, open: fullScreen, appears: dialog },
+  { name: 'viewer of a text', path: `/assets/${note}`, open: fullScreen, appears: dialog },
+  {
+    name: 'form of an asset',
+    path: `/assets/${pier}`,
+    open: press('Edit'),
+    appears: (page) => page.getByRole('region', { name: 'Fields' }),
+  },
+  { name: 'menu of assets', path: '/assets', open: press('More'), appears: menu },
+  { name: 'new collection', path: '/collections', open: press('New collection'), appears: dialog },
+  {
+    name: 'deleting a collection',
+    path: `/collections/${collection}`,
+    open: press('Delete'),
+    appears: (page) => page.getByRole('alertdialog'),
+  },
+  { name: 'editing a collection', path: `/collections/${collection}`, open: press('Edit'), appears: dialog },
+  { name: 'advanced search', path: '/search?q=harbour', open: press(/Advanced/), appears: dialog },
+];
+
+// ABLE-1
+test('axe finds nothing in dialogs and menus', async () => {
+  const found: string[] = [];
+  for (const [at, { name, path, open, appears }] of layers.entries()) {
+    if (path !== undefined) {
+      // A page of its own between them, so that nothing stays open.
+      await visit(desk, '/settings/sessions');
+      await visit(desk, path);
+      await settle(desk);
+    }
+    await open(desk);
+    await appears(desk).first().waitFor();
+    found.push(...(await check(desk, name)));
+    if (layers[at + 1]?.path === undefined) continue;
+    await desk.keyboard.press('Escape');
+    await desk.keyboard.press('Escape');
+  }
+  expect(found).toEqual([]);
+});
