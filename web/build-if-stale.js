@@ -12,7 +12,9 @@ const web = dirname(fileURLToPath(import.meta.url));
 const live = join(web, 'build');
 const inputs = [
   'contract/src',
+  'messages',
   'package-lock.json',
+  'web/languages',
   'web/package.json',
   'web/src',
   'web/static',
@@ -64,6 +66,11 @@ function build(wanted) {
     });
     if (run.status !== 0 || !existsSync(join(pages, 'index.html'))) {
       console.error(`${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`);
+      return false;
+    }
+    const languages = spawnSync(process.execPath, [join(web, 'languages/write-pages.ts'), pages], { encoding: 'utf8' });
+    if (languages.status !== 0) {
+      console.error(`${languages.stdout ?? ''}${languages.stderr ?? ''}${languages.error?.message ?? ''}`);
       return false;
     }
     writeFileSync(join(pages, '.inputs'), wanted);

@@ -5,6 +5,7 @@ import tailwindcss from '@tailwindcss/vite';
 import { routesOf } from '@vitrine/contract/client';
 import { operations } from '@vitrine/contract/operations';
 import { defineConfig, type Plugin } from 'vite';
+import { languagePlugin } from './languages/plugin.ts';
 
 /** Gives the page the contract's routes as plain data, so that no schema reaches the browser. */
 function contractRoutes(): Plugin {
@@ -56,9 +57,10 @@ const feed = ['(library)/+page.svelte', '(library)/+page.ts'];
 export default defineConfig({
   plugins: [
     contractRoutes(),
+    languagePlugin(),
     tailwindcss(),
     sveltekit({
-      adapter: adapter({ pages, fallback: 'index.html', precompress: true }),
+      adapter: adapter({ pages, fallback: 'index.html' }),
       outDir: workFolder,
       paths: { relative: false },
       // The hash of the inputs: every machine that builds the same files gets the same pages.

@@ -1,0 +1,71 @@
+import { languages } from '@vitrine/contract/languages';
+import { type Catalogue, readCatalogue, writeCatalogue } from './catalogues.ts';
+import type { Message } from './extract.ts';
+import { readMessages } from './sources.ts';
+
+type Text = Catalogue[string];
+
+const partsOf = (text: string) => (text.match(/\{\d+\}|<\/?\d+\/?>/g) ?? []).sort().join(' ');
+const originalOf = ({ key, forms }: Message): Text => {
+  const [one, other] = forms;
+  return one !== undefined && other !== undefined ? { one, other } : key;
+};
+const categoriesOf = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories;
+
+/** Returns what is wrong with one text of a translation. */
+function problemsOf(original: string, text: unknown): string[] {
+  if (typeof text !== 'string' || text.trim() === '') return ['is empty'];
+  const problems: string[] = [];
+  if (partsOf(original) !== partsOf(text)) problems.push('has other placeholders than the original');
+  if (/[<>]/.test(text.replace(/<\/?\d+\/?>/g, ''))) problems.push('contains markup');
+  return problems;
+}
+
+/** Returns what is wrong with the translation of a text, which may be a plural. */
+function problemsOfText(language: string, original: Text, text: Text | undefined): string[] {
+  if (text === undefined) return ['is missing'];
+  if (typeof original === 'string') return problemsOf(original, text);
+  if (typeof text === 'string') return ['needs the forms of a plural'];
+  return categoriesOf(language).flatMap((category) =>
+    text[category] === undefined
+      ? [`lacks the plural form “${category}”`]
+      : problemsOf(category === 'one' ? original.one ?? '' : original.other ?? '', text[category]).filter(
+          // Languages may name the only count in words.
+          (problem) => problem !== 'has other placeholders than the original' || partsOf(original.other ?? '') !== '',
+        ),
+  );
+}
+
+/** Returns the problems of a catalogue, each as one line. */
+export function checkCatalogue(language: string, messages: readonly Message[], catalogue: Catalogue): string[] {
+  const keys = new Set(messages.map(({ key }) => key));
+  return [
+    ...messages.flatMap((message) =>
+      problemsOfText(language, originalOf(message), catalogue[message.key]).map(
+        (problem) => `${language}: ${JSON.stringify(message.key)} ${problem}`,
+      ),
+    ),
+    ...Object.keys(catalogue)
+      .filter((key) => !keys.has(key))
+      .map((key) => `${language}: ${JSON.stringify(key)} is not used`),
+  ];
+}
+
+/** Returns the catalogue with unused texts removed and, for English, new ones added. */
+function tidied(language: string, messages: readonly Message[], catalogue: Catalogue): Catalogue {
+  const entries = messages.flatMap((message): [string, Text][] => {
+    const text = language === 'en' ? originalOf(message) : catalogue[message.key];
+    return text === undefined ? [] : [[message.key, text]];
+  });
+  return Object.fromEntries(entries);
+}
+
+if (import.meta.filename === process.argv[1]) {
+  const messages = await readMessages();
+  if (process.argv.includes('--write'))
+    for (const language of languages) writeCatalogue(language, tidied(language, messages, readCatalogue(language)));
+  const problems = languages.flatMap((language) => checkCatalogue(language, messages, readCatalogue(language)));
+  for (const problem of problems.slice(0, 20)) console.error(problem);
+  console.log(`${messages.length} texts in ${languages.length} languages, ${problems.length} problems`);
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
