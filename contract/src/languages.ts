@@ -1,5 +1,19 @@
 /** The languages of the pages, as preferences name them. Any other language shows English. */
-export const languages = ['en', 'de', 'fr', 'es', 'pt-BR', 'it', 'nl', 'pl', 'ja', 'ko', 'zh-Hans', 'ar', 'he'] as const;
+export const languages = [
+  'en',
+  'de',
+  'fr',
+  'es',
+  'pt-BR',
+  'it',
+  'nl',
+  'pl',
+  'ja',
+  'ko',
+  'zh-Hans',
+  'ar',
+  'he',
+] as const;
 export type Language = (typeof languages)[number];
 
 const known: ReadonlySet<string> = new Set(languages);
@@ -22,4 +36,5 @@ function variantsOf(tag: string): string[] {
 }
 
 /** Returns the direction in which the language is written. */
-export const directionOf = (language: Language): 'ltr' | 'rtl' => (language === 'ar' || language === 'he' ? 'rtl' : 'ltr');
+export const directionOf = (language: Language): 'ltr' | 'rtl' =>
+  language === 'ar' || language === 'he' ? 'rtl' : 'ltr';

@@ -29,15 +29,20 @@ function problemsOfText(language: string, original: Text, text: Text | undefined
   return categoriesOf(language).flatMap((category) =>
     text[category] === undefined
       ? [`lacks the plural form “${category}”`]
-      : problemsOf(category === 'one' ? original.one ?? '' : original.other ?? '', text[category]).filter(
+      : problemsOf(category === 'one' ? (original.one ?? '') : (original.other ?? ''), text[category]).filter(
           // Languages may name the only count in words.
-          (problem) => problem !== 'has other placeholders than the original' || partsOf(original.other ?? '') !== '',
+          (problem) =>
+            problem !== 'has other placeholders than the original' || partsOf(original.other ?? '') !== '',
         ),
   );
 }
 
 /** Returns the problems of a catalogue, each as one line. */
-export function checkCatalogue(language: string, messages: readonly Message[], catalogue: Catalogue): string[] {
+export function checkCatalogue(
+  language: string,
+  messages: readonly Message[],
+  catalogue: Catalogue,
+): string[] {
   const keys = new Set(messages.map(({ key }) => key));
   return [
     ...messages.flatMap((message) =>
@@ -63,8 +68,11 @@ function tidied(language: string, messages: readonly Message[], catalogue: Catal
 if (import.meta.filename === process.argv[1]) {
   const messages = await readMessages();
   if (process.argv.includes('--write'))
-    for (const language of languages) writeCatalogue(language, tidied(language, messages, readCatalogue(language)));
-  const problems = languages.flatMap((language) => checkCatalogue(language, messages, readCatalogue(language)));
+    for (const language of languages)
+      writeCatalogue(language, tidied(language, messages, readCatalogue(language)));
+  const problems = languages.flatMap((language) =>
+    checkCatalogue(language, messages, readCatalogue(language)),
+  );
   for (const problem of problems.slice(0, 20)) console.error(problem);
   console.log(`${messages.length} texts in ${languages.length} languages, ${problems.length} problems`);
   process.exitCode = problems.length === 0 ? 0 : 1;

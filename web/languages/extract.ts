@@ -1,5 +1,5 @@
 import { adapter as svelteAdapter } from '@wuchale/svelte';
-import { type Adapter, type IndexTracker, type Message as Found } from 'wuchale';
+import type { Adapter, Message as Found, IndexTracker } from 'wuchale';
 import { adapter as scriptAdapter } from 'wuchale/adapter-vanilla';
 import { markOf } from './marks.ts';
 import { isText } from './recognise.ts';
@@ -15,7 +15,10 @@ export interface Extracted {
   readonly messages: readonly Message[];
 }
 
-const patterns = [{ name: 'plural', args: ['other' as const, 'message' as const] }];
+const patterns = [
+  { name: 'plural', args: ['other' as const, 'message' as const] },
+  { name: 'text', args: ['message' as const] },
+];
 const inPlace = { wrapInit: (code: string) => code, wrapUse: (code: string) => code };
 /** The language is fixed while a page is open, so nothing has to be reactive. */
 const runtime = { initReactive: () => null, useReactive: false, plain: inPlace, reactive: inPlace };
@@ -51,7 +54,10 @@ const inlined = (code: string) =>
   code
     .replaceAll(`${runtimeName}mod_`, runtimeName)
     .replace(new RegExp(`${runtimeName}\\(("[^"]+")\\)`, 'g'), '$1')
-    .replace(new RegExp(`\n<W_tx_ x={${runtimeName}\\.c\\(("[^"]+")\\)} a={\\[([^]*?)\\]} />\n`, 'g'), `{${runtimeName}($1, [$2])}`);
+    .replace(
+      new RegExp(`\n<W_tx_ x={${runtimeName}\\.c\\(("[^"]+")\\)} a={\\[([^]*?)\\]} />\n`, 'g'),
+      `{${runtimeName}($1, [$2])}`,
+    );
 
 const adapterOf = (file: string): Adapter => (file.endsWith('.svelte') ? components : scripts);
 
@@ -70,7 +76,9 @@ export async function extract(content: string, file: string): Promise<Extracted>
     expr: { plain: runtimeName, reactive: runtimeName },
     matchUrl: () => null,
   });
-  const plurals = new Map(msgs.filter(({ plural }) => plural).map((found: Found) => [found.msgStr.join('\n'), found.msgStr]));
+  const plurals = new Map(
+    msgs.filter(({ plural }) => plural).map((found: Found) => [found.msgStr.join('\n'), found.msgStr]),
+  );
   const messages = [...used].map((key) => ({ key, forms: plurals.get(key) ?? [key] }));
   if (messages.length === 0) return { code: content, messages };
   const code = inlined(unhide(output(header).code ?? content));

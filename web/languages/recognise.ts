@@ -3,14 +3,30 @@ import type { HeuristicFunc, Message } from 'wuchale';
 /** Elements whose text is not prose. */
 const verbatim = new Set(['script', 'style', 'code', 'pre', 'kbd', 'path']);
 /** Attributes whose text people read, in whatever case it begins. */
-const spoken = new Set(['label', 'title', 'placeholder', 'alt', 'aria-label', 'aria-description', 'aria-roledescription', 'text', 'hint', 'heading', 'description', 'empty']);
+const spoken = new Set([
+  'label',
+  'title',
+  'placeholder',
+  'alt',
+  'aria-label',
+  'aria-description',
+  'aria-roledescription',
+  'text',
+  'hint',
+  'heading',
+  'description',
+  'empty',
+]);
 /** Attributes that never hold prose. */
-const technical = /^(?:class|style|id|name|href|src|d|viewBox|points|transform|rel|target|type|autocomplete|pattern|accept|for|role|key|lang|method|value)$/;
+const technical =
+  /^(?:class|style|id|name|href|src|d|viewBox|points|transform|rel|target|type|autocomplete|pattern|accept|for|role|key|lang|method|value)$/;
 /** Names that browsers, HTTP and the service give. */
-const names = /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error)$/;
+const names =
+  /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error)$/;
 const letters = /\p{L}{2}/u;
 /** Addresses, paths, style sheets and class names. */
-const code = /^[./#?&]*[\w-]+[/=?&]|^[./^]|^\w+:\/\/|[{};[\]]|\w\(#?|\b(?:px|rem|vw)\b|^<!|^[a-z-]+:\s|^[\w.]+@?[\w.]*\.(?:org|com)$/;
+const code =
+  /^[./#?&]*[\w-]+[/=?&]|^[./^]|^\w+:\/\/|[{};[\]]|\w\(#?|\b(?:px|rem|vw)\b|^<!|^[a-z-]+:\s|^[\w.]+@?[\w.]*\.(?:org|com)$/;
 
 /** Addresses given as examples, and language tags. */
 const example = /^\w+:\/\/|^[\w.]+@?[\w.]*\.(?:org|com)$|^[a-z]{2}$/;
@@ -35,6 +51,7 @@ export const isText: HeuristicFunc = ({ msgStr, details }: Message) => {
     return isProse(text, false) ? 'message' : false;
   }
   if (attribute !== undefined && technical.test(attribute)) return false;
-  if (call !== undefined && /^console\.|^fetch$|querySelector|RegExp|getItem|setItem/.test(call)) return false;
+  if (call !== undefined && /^console\.|^fetch$|querySelector|RegExp|getItem|setItem/.test(call))
+    return false;
   return isProse(text, text.includes('#')) ? 'message' : false;
 };

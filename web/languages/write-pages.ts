@@ -47,7 +47,9 @@ export async function writeLanguages(pages: string): Promise<void> {
     const page = isEnglish ? 'index.html' : `index.${language}.html`;
     written.set(page, { content: inLanguage(html.replaceAll(shared, folder), language), quality: 11 });
   }
-  await Promise.all([...written].map(([file, { content, quality }]) => write(join(pages, file), content, quality)));
+  await Promise.all(
+    [...written].map(([file, { content, quality }]) => write(join(pages, file), content, quality)),
+  );
 }
 
 const brotli = promisify(brotliCompress);

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import cookie from '@fastify/cookie';
 import Fastify from 'fastify';
 import { afterAll, expect, test } from 'vitest';
 import { servePages } from '../../src/platform/http/pages.ts';
@@ -11,6 +12,10 @@ const root = await temporaryDirectory();
 await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
 await writeFile(join(root, 'index.html'), 'the page');
 await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
+await mkdir(join(root, '_app/de.12345678/chunks'), { recursive: true });
+await writeFile(join(root, 'index.de.html'), 'die Seite');
+await writeFile(join(root, '_app/de.12345678/chunks/words.js'), 'Worte');
+await server.register(cookie);
 await servePages(server, root);
 
 afterAll(() => server.close());
@@ -34,4 +39,28 @@ test('serves a new build without a restart, and no other files', async () => {
   ])
     expect((await get(path)).text).not.toBe('secret');
   expect((await get('/posts/of/mine')).text).toBe('the page');
+});
+
+test('serves the page in the language that the person chose, else in that of the browser, else in English', async () => {
+  const pageFor = async (language: string, cookies: Record<string, string> = {}) =>
+    (await server.inject({ url: '/', headers: { 'accept-language': language }, cookies })).body;
+  expect(await pageFor('de-AT,de;q=0.9,en;q=0.8')).toBe('die Seite');
+  expect(await pageFor('en-GB, de;q=0.5')).toBe('the page');
+  expect(await pageFor('de;q=0, fr')).toBe('the page');
+  expect(await pageFor('tlh, *;q=0.1')).toBe('the page');
+  expect(await pageFor('fr', { language: 'de' })).toBe('die Seite');
+  expect(await pageFor('de', { language: 'en' })).toBe('the page');
+  expect(await pageFor('de', { language: '../../secret' })).toBe('die Seite');
+  expect((await server.inject('/')).headers.vary).toBe('Cookie, Accept-Language');
+});
+
+test('a language has its own scripts, and the shared ones at addresses of its own', async () => {
+  const forGood = 'public, max-age=31536000, immutable';
+  expect(await get('/_app/de.12345678/chunks/words.js')).toEqual({
+    status: 200,
+    text: 'Worte',
+    cached: forGood,
+  });
+  expect(await get('/_app/de.12345678/chunks/old.js')).toEqual({ status: 200, text: 'old', cached: forGood });
+  expect((await get('/_app/de.12345678/chunks/none.js')).status).toBe(404);
 });

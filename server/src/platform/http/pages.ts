@@ -1,7 +1,9 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
+import { type Language, languages } from '@vitrine/contract/languages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { pageLanguage } from './page-language.ts';
 import { notFound } from './refuse.ts';
 import { pagePolicy, unlistedHeaders } from './security-headers.ts';
 
@@ -29,6 +31,16 @@ function pageReader(page: string): () => { html: string; policy: string } {
     return known;
   };
 }
+
+type ReadPage = ReturnType<typeof pageReader>;
+
+/** Returns the page in each language by its file name; empty when the web app is not built. */
+function readersIn(root: string): ReadonlyMap<string, ReadPage> {
+  const names = languages.map(fileOf).filter((name) => existsSync(join(root, name)));
+  return new Map(names.map((name) => [name, pageReader(join(root, name))]));
+}
+
+const fileOf = (language: Language) => (language === 'en' ? 'index.html' : `index.${language}.html`);
 
 /** The metadata in the head of a page, for clients that run no scripts. */
 interface PageHead {
@@ -59,8 +71,8 @@ export interface PageOptions {
   countFile?: (request: FastifyRequest) => Promise<void>;
 }
 
-/** Directory of files with hashed names. */
-const hashed = /^_app\/immutable\/\w+\/\w[\w.-]*$/;
+/** Files with hashed names: in the shared folder, and in those of the languages. */
+const hashed = /^_app\/(?:immutable|[A-Za-z-]+\.[0-9a-f]{8})\/(\w+\/\w[\w.-]*)$/;
 
 /**
  * Serves the web app: hashed files as immutable, the page with revalidation. Any path that is neither a file nor part
@@ -78,26 +90,38 @@ export async function servePages(
     countFile = async () => {},
   }: PageOptions = {},
 ): Promise<void> {
-  const built = existsSync(join(root, 'index.html'));
-  const readPage = built ? pageReader(join(root, 'index.html')) : null;
-  if (readPage !== null) {
+  const readers = readersIn(root);
+  const english = readers.get('index.html');
+  /** Returns the page in the language of the caller (LANGUAGE-1). */
+  const pageFor = (request: FastifyRequest) => {
+    const name = fileOf(pageLanguage(request));
+    return readers.has(name) ? name : 'index.html';
+  };
+  if (english !== undefined) {
     await server.register(fastifyStatic, {
       root,
       serve: false,
       cacheControl: false,
       preCompressed: true,
       setHeaders: (reply, path) => {
-        const isHashed = path.includes(`${join('_app', 'immutable')}`);
-        reply.header('cache-control', isHashed ? 'public, max-age=31536000, immutable' : 'no-cache');
-        reply.header('content-security-policy', readPage().policy);
+        const file = relative(root, path)
+          .split(sep)
+          .join('/')
+          .replace(/\.(?:br|gz)$/, '');
+        reply.header('cache-control', hashed.test(file) ? 'public, max-age=31536000, immutable' : 'no-cache');
+        reply.header('content-security-policy', (readers.get(file) ?? english)().policy);
       },
     });
     const files = filesIn(root);
     server.get<{ Params: { '*': string } }>('/*', async (request, reply) => {
-      const file = request.params['*'];
+      const wanted = request.params['*'];
+      const name = hashed.exec(wanted)?.[1];
       // A build made while the server runs has files that were not there at the start.
-      const isThere = files.has(file) || (hashed.test(file) && existsSync(join(root, file)));
-      if (!isThere) return reply.callNotFound();
+      const isThere = (file: string) =>
+        files.has(file) || (name !== undefined && existsSync(join(root, file)));
+      // The folder of a language has only what differs from the shared one.
+      const file = [wanted, ...(name === undefined ? [] : [`_app/immutable/${name}`])].find(isThere);
+      if (file === undefined) return reply.callNotFound();
       await countFile(request);
       return reply.sendFile(file);
     });
@@ -108,14 +132,16 @@ export async function servePages(
     const target = isPage ? await redirectOf(request) : null;
     // It depends on the caller.
     if (target !== null) return reply.header('cache-control', 'no-store').redirect(target);
-    if (!isPage || readPage === null || /\.\w{1,8}$/.test(path)) throw notFound();
+    const name = pageFor(request);
+    const readPage = readers.get(name);
+    if (!isPage || readPage === undefined || /\.\w{1,8}$/.test(path)) throw notFound();
     await countFile(request);
+    reply.header('vary', 'Cookie, Accept-Language');
     const head = await headOf(request);
     if (head !== null) {
       const { html, policy } = readPage();
       reply
         .header('cache-control', 'no-cache')
-        .header('vary', 'Cookie')
         .header('content-security-policy', policy)
         .type('text/html; charset=utf-8');
       if (head === 'missing') return reply.code(404).send(html);
@@ -126,6 +152,6 @@ export async function servePages(
     }
     if (isUnlisted(path)) reply.headers(unlistedHeaders);
     else if (hintsOf !== undefined) reply.header('link', hintsOf(request));
-    return reply.sendFile('index.html');
+    return reply.sendFile(name);
   });
 }

@@ -1,5 +1,7 @@
+import { languages } from '@vitrine/contract/languages';
+
 /** The languages offered as a preference, each in its own name. */
-const offered = ['en', 'de', 'es', 'fr', 'it', 'nl', 'pl', 'pt-BR', 'sv', 'ja', 'ko', 'zh-Hans', 'ar'];
+const offered: readonly string[] = languages;
 
 /** Returns the name of a language in itself, or its tag if the browser does not know the name. */
 export function languageName(tag: string): string {

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
+import { locale } from '#lib/languages/language.ts';
 
 /** A part of a sentence: text, or a person or object that the page shows as a link. */
 export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subject' | 'target' };
@@ -214,7 +215,7 @@ export function sentenceOf(
       if (name === 'actor' || name === 'subject' || name === 'target') return [{ slot: name }];
       const value = event.metadata[name];
       if (typeof value === 'boolean') return [{ text: value ? 'on' : 'off' }];
-      if (typeof value === 'number') return [{ text: value.toLocaleString('en') }];
+      if (typeof value === 'number') return [{ text: value.toLocaleString(locale()) }];
       if (typeof value !== 'string') return [{ text: '…' }];
       return [{ text: name === 'capability' ? called(value) : value }];
     });

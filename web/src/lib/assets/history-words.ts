@@ -1,4 +1,5 @@
 import type { AssetHappening, AssetHistoryEntry } from '@vitrine/contract/asset-history';
+import { locale } from '#lib/languages/language.ts';
 
 const propertyWords: Readonly<Record<string, string>> = {
   title: 'title',
@@ -24,7 +25,7 @@ function editedInWords(properties: readonly string[]): string {
 }
 
 const times = (count: number | undefined, what: string) =>
-  count === 1 || count === undefined ? `one ${what}` : `${count.toLocaleString('en')} ${what}s`;
+  count === 1 || count === undefined ? `one ${what}` : `${count.toLocaleString(locale())} ${what}s`;
 
 const linkOf = ({ label }: AssetHistoryEntry) =>
   label === undefined || label === '' ? 'a share link' : `the share link “${label}”`;

@@ -1,5 +1,6 @@
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
+import { locale } from '#lib/languages/language.ts';
 
 /** Returns the file type for display: `JPEG`, `PNG`; `File` without an extension. */
 export function fileType(asset: ShownAsset): string {
@@ -29,5 +30,5 @@ export function titleOf(asset: Asset): string {
 /** Returns the English name of the language of subtitles. */
 export function languageOf(tag: string): string {
   if (tag === 'und') return 'an unknown language';
-  return new Intl.DisplayNames(['en'], { type: 'language' }).of(tag) ?? tag;
+  return new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
 }

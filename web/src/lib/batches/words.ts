@@ -1,4 +1,5 @@
 import type { Batch, BatchPreview } from '@vitrine/contract/batches';
+import { locale } from '#lib/languages/language.ts';
 import { numberOf } from '#lib/selection/words.ts';
 import { nounsOf } from './subjects.ts';
 
@@ -83,11 +84,11 @@ export function titleOf({ kind, state }: Pick<Batch, 'kind' | 'state'>): string 
 export function progressInWords(batch: Batch): string {
   const { subject, done, total, changed, unchanged, refused_count } = batch;
   const nouns = nounsOf[subject];
-  if (!isOver(batch)) return `${done.toLocaleString('en')} of ${numberOf(total, nouns)}`;
+  if (!isOver(batch)) return `${done.toLocaleString(locale())} of ${numberOf(total, nouns)}`;
   return [
     `${numberOf(changed, nouns)} changed`,
-    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString('en')} as before`]),
-    ...(refused_count === 0 ? [] : [`${refused_count.toLocaleString('en')} not changed`]),
-    ...(done < total ? [`${(total - done).toLocaleString('en')} not reached`] : []),
+    ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString(locale())} as before`]),
+    ...(refused_count === 0 ? [] : [`${refused_count.toLocaleString(locale())} not changed`]),
+    ...(done < total ? [`${(total - done).toLocaleString(locale())} not reached`] : []),
   ].join(', ');
 }

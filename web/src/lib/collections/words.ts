@@ -1,10 +1,11 @@
+import { locale } from '#lib/languages/language.ts';
 /** The note shown wherever others may see fewer posts of a collection. */
 export const partialPostsNote = 'People see only those of its posts and files that they may see anyway.';
 
 /** Describes the number of items, which are posts unless it has files; counting stops at `most`. */
 export function itemsInWords(count: number, most: number, hasFiles: boolean): string {
   const [one, many] = hasFiles ? ['item', 'items'] : ['post', 'posts'];
-  const shown = new Intl.NumberFormat('en').format(count);
+  const shown = new Intl.NumberFormat(locale()).format(count);
   if (count >= most) return `${shown}+ ${many}`;
   return count === 1 ? `1 ${one}` : `${shown} ${many}`;
 }

@@ -5,6 +5,7 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import type { Texts } from '@vitrine/contract/texts';
+import { followLanguage } from '#lib/languages/follow.ts';
 import { refusePage } from '#lib/page-problems.ts';
 import { problemText } from '#lib/problems.ts';
 import type { Service } from '#lib/service.ts';
@@ -48,6 +49,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
         client.call('getSessionUser').catch(nobody),
         client.call('getAppearance'),
       ]);
+      followLanguage(user?.language ?? null);
       return {
         needsSetup: setup.needs_setup,
         needsSetupCode: setup.code_required === true,
@@ -67,6 +69,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
 /** Reloads the signed-in user and updates every page. Rejects with CallError, with 401 if no one is signed in. */
 export async function refreshUser({ client, queries }: Service): Promise<void> {
   const user = await client.call('getSessionUser');
+  followLanguage(user.language);
   queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
     before === undefined ? undefined : { ...before, user },
   );

@@ -1,4 +1,5 @@
 import type { ListedLink, ShareLink } from '@vitrine/contract/links';
+import { locale } from '#lib/languages/language.ts';
 import { agoOf } from '#lib/time/ago.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
 
@@ -27,7 +28,7 @@ function downloadsOf({ presets }: ShareLink): string {
 }
 
 const counted = (count: number, singular: string, plural: string) =>
-  count === 1 ? singular : plural.replace('#', count.toLocaleString('en'));
+  count === 1 ? singular : plural.replace('#', count.toLocaleString(locale()));
 
 /** Describes how often the files of a link were viewed and downloaded; undefined if they were not. */
 export function usesOf({

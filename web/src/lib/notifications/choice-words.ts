@@ -1,5 +1,6 @@
 import type { NotificationKind, NotificationPreferences } from '@vitrine/contract/notifications';
 import { renamedZones } from '@vitrine/contract/time-zones';
+import { locale } from '#lib/languages/language.ts';
 
 /** Labels of the kinds of notification, most important first. */
 export const kindWords: readonly {
@@ -90,7 +91,7 @@ export const hourChoices = Array.from({ length: 24 }, (_, hour) => ({
 
 /** Returns the time zone of this device; `UTC` if the browser does not know it. */
 export function zoneHere(): string {
-  const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const zone = new Intl.DateTimeFormat(locale()).resolvedOptions().timeZone;
   return zone ? (renamedZones[zone] ?? zone) : 'UTC';
 }
 

@@ -1,4 +1,5 @@
 import type { JobName, JobProgress, JobState } from '@vitrine/contract/jobs';
+import { locale } from '#lib/languages/language.ts';
 
 /** What each kind of job does. */
 const works: Readonly<Record<JobName, string>> = {
@@ -70,7 +71,7 @@ export function workOf(name: string): string {
 export function progressWords(name: string, { part, step, done, total }: JobProgress): string {
   const things = counted[name] ?? 'files';
   if (done !== null && total !== null)
-    return `${done.toLocaleString()} of ${total.toLocaleString()} ${things}`;
+    return `${done.toLocaleString(locale())} of ${total.toLocaleString(locale())} ${things}`;
   const percent = `${Math.floor(part * 100)} %`;
   return step === null ? percent : `${percent}, ${step}`;
 }

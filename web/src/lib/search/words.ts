@@ -1,4 +1,5 @@
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
+import { locale } from '#lib/languages/language.ts';
 import type { Sort } from './criteria.ts';
 
 /** Plural labels of the kinds. */
@@ -27,7 +28,7 @@ export const sortWords: readonly { readonly value: Sort; readonly label: string 
 
 /** "No results", "1 result", "1,204 results", "More than 1,000 results". */
 export function totalInWords(total: number, capped: boolean): string {
-  const number = new Intl.NumberFormat('en').format(total);
+  const number = new Intl.NumberFormat(locale()).format(total);
   if (capped) return `More than ${number} results`;
   if (total === 0) return 'No results';
   return total === 1 ? '1 result' : `${number} results`;
@@ -35,7 +36,7 @@ export function totalInWords(total: number, capped: boolean): string {
 
 /** Facets cover up to a thousand hits of a kind; the label says so if there are more. */
 export function countInWords(count: number, most = 1000): string {
-  const number = new Intl.NumberFormat('en').format(Math.min(count, most));
+  const number = new Intl.NumberFormat(locale()).format(Math.min(count, most));
   return count > most ? `${number}+` : number;
 }
 

@@ -1,10 +1,11 @@
+import { locale } from '#lib/languages/language.ts';
 import type { Selection } from './selection.svelte.ts';
 
 type Nouns = readonly [one: string, many: string];
 
 /** Formats a number of things: "1 file", "2,340 files". */
 export function numberOf(count: number, [one, many]: Nouns): string {
-  return count === 1 ? `1 ${one}` : `${count.toLocaleString('en')} ${many}`;
+  return count === 1 ? `1 ${one}` : `${count.toLocaleString(locale())} ${many}`;
 }
 
 /** Says what is chosen. `total`: the number of all matches in words, if known. */

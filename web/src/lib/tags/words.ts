@@ -1,4 +1,5 @@
 import type { Tag, TagChange } from '@vitrine/contract/tags';
+import { locale } from '#lib/languages/language.ts';
 
 const kinds = [
   ['posts', 'post', 'posts'],
@@ -13,7 +14,7 @@ const kinds = [
 export function changeInWords(change: TagChange): string {
   const parts = kinds.flatMap(([key, singular, plural]) => {
     const n = change[key];
-    return n === 0 ? [] : [`${n.toLocaleString('en')} ${n === 1 ? singular : plural}`];
+    return n === 0 ? [] : [`${n.toLocaleString(locale())} ${n === 1 ? singular : plural}`];
   });
   if (parts.length === 0) return 'nothing';
   return parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
@@ -23,5 +24,5 @@ export function changeInWords(change: TagChange): string {
 export function postsInWords({ post_count, post_count_capped }: Tag): string {
   if (post_count === 0) return 'On assets only';
   if (post_count === 1) return '1 post';
-  return `${post_count_capped ? 'More than ' : ''}${post_count.toLocaleString('en')} posts`;
+  return `${post_count_capped ? 'More than ' : ''}${post_count.toLocaleString(locale())} posts`;
 }

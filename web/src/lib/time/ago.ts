@@ -1,4 +1,5 @@
-import { shortDayOf } from './moments.ts';
+import { text } from '#lib/languages/text.ts';
+import { localeOf, shortDayOf } from './moments.ts';
 
 const steps = [
   { unit: 'minute', seconds: 60 },
@@ -7,12 +8,12 @@ const steps = [
 ] as const;
 
 /** Formats a time relative to now: "5 minutes ago"; as a date if it is more than a month away. */
-export function agoOf(timestamp: string, now: number, locale?: string): string {
+export function agoOf(timestamp: string, now: number, language?: string): string {
   const seconds = (Date.parse(timestamp) - now) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < 45) return 'just now';
-  if (distance > 30 * 86_400) return shortDayOf(timestamp, locale);
-  const words = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
+  if (distance < 45) return text('just now');
+  if (distance > 30 * 86_400) return shortDayOf(timestamp, language);
+  const words = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always' });
   const step = steps.findLast((candidate) => distance >= candidate.seconds) ?? steps[0];
   const count = Math.max(1, Math.floor(distance / step.seconds));
   return words.format(seconds < 0 ? -count : count, step.unit);

@@ -1,13 +1,13 @@
-/**
- * Returns the preferred language for formatters; undefined, which follows the browser, if it is not set or not
- * supported.
- */
-export function localeOf(language: string | undefined): string | undefined {
-  if (language === undefined || language === '') return undefined;
+import { locale } from '#lib/languages/language.ts';
+import { plural } from '#lib/languages/plural.ts';
+
+/** Returns the preferred language for formatters; that of the page if it is not set or not supported. */
+export function localeOf(language: string | undefined): string {
+  if (language === undefined || language === '') return locale();
   try {
-    return Intl.getCanonicalLocales(language)[0];
+    return Intl.getCanonicalLocales(language)[0] ?? locale();
   } catch {
-    return undefined;
+    return locale();
   }
 }
 
@@ -65,5 +65,5 @@ export function hourOf(timestamp: string, language?: string): string {
 
 /** Formats a number of days. */
 export function daysInWords(days: number): string {
-  return days === 1 ? 'one day' : `${days} days`;
+  return plural(days, ['one day', '# days']);
 }

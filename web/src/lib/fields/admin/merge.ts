@@ -1,3 +1,5 @@
+import { locale } from '#lib/languages/language.ts';
+
 interface MergeCounts {
   readonly assets: number;
   readonly collections: number;
@@ -7,7 +9,7 @@ interface MergeCounts {
 }
 
 const counted = (count: number, singular: string, plural: string) =>
-  `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
+  `${count.toLocaleString(locale())} ${count === 1 ? singular : plural}`;
 
 /** Describes what a merge would move. */
 export function mergeInWords({ assets, collections, aliases, defaults, conditions }: MergeCounts): string {

@@ -1,3 +1,4 @@
+import { locale } from '#lib/languages/language.ts';
 /** How the files of a post are ordered: by a property, or as the user arranged them. */
 export type FileOrder = 'name' | 'taken' | 'own';
 
@@ -17,7 +18,7 @@ export interface OrderedFile {
 }
 
 /** Compares names as people do: `img 2` precedes `img 10`. */
-const natural = new Intl.Collator(undefined, { numeric: true, sensitivity: 'base' });
+const natural = new Intl.Collator(locale(), { numeric: true, sensitivity: 'base' });
 
 const byName = (a: OrderedFile, b: OrderedFile) => natural.compare(a.name, b.name);
 
