@@ -68,7 +68,11 @@ function build(wanted) {
       console.error(`${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`);
       return false;
     }
-    const languages = spawnSync(process.execPath, [join(web, 'languages/write-pages.ts'), pages], { encoding: 'utf8' });
+    const languages = spawnSync(
+      process.execPath,
+      [join(web, 'languages/write-pages.ts'), pages, join(work, 'texts.json')],
+      { encoding: 'utf8' },
+    );
     if (languages.status !== 0) {
       console.error(`${languages.stdout ?? ''}${languages.stderr ?? ''}${languages.error?.message ?? ''}`);
       return false;

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import adapter from '@sveltejs/adapter-static';
 import { sveltekit } from '@sveltejs/kit/vite';
 import tailwindcss from '@tailwindcss/vite';
@@ -57,7 +57,7 @@ const feed = ['(library)/+page.svelte', '(library)/+page.ts'];
 export default defineConfig({
   plugins: [
     contractRoutes(),
-    languagePlugin(),
+    languagePlugin(resolve(import.meta.dirname, workFolder, 'texts.json')),
     tailwindcss(),
     sveltekit({
       adapter: adapter({ pages, fallback: 'index.html' }),

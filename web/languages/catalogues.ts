@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Message } from './extract.ts';
 
 /** The translation of each text by its English original: a string, or the forms of a plural by their category. */
 export type Catalogue = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
@@ -16,4 +17,14 @@ export function readCatalogue(language: string): Catalogue {
 /** Writes the catalogue of a language. */
 export function writeCatalogue(language: string, catalogue: Catalogue): void {
   writeFileSync(pathOf(language), `${JSON.stringify(catalogue, null, 2)}\n`);
+}
+
+/** Returns the English catalogue of these texts. */
+export const englishOf = (messages: readonly Message[]): Catalogue =>
+  Object.fromEntries(messages.map((message) => [message.key, originalOf(message)]));
+
+/** Returns the text itself, or its two English forms. */
+export function originalOf({ key, forms }: Message): Catalogue[string] {
+  const [one, other] = forms;
+  return one !== undefined && other !== undefined ? { one, other } : key;
 }

@@ -1,15 +1,11 @@
 import { languages } from '@vitrine/contract/languages';
-import { type Catalogue, readCatalogue, writeCatalogue } from './catalogues.ts';
+import { type Catalogue, originalOf, readCatalogue, writeCatalogue } from './catalogues.ts';
 import type { Message } from './extract.ts';
 import { readMessages } from './sources.ts';
 
 type Text = Catalogue[string];
 
 const partsOf = (text: string) => (text.match(/\{\d+\}|<\/?\d+\/?>/g) ?? []).sort().join(' ');
-const originalOf = ({ key, forms }: Message): Text => {
-  const [one, other] = forms;
-  return one !== undefined && other !== undefined ? { one, other } : key;
-};
 const categoriesOf = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories;
 
 /** Returns what is wrong with one text of a translation. */

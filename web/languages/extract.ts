@@ -17,7 +17,7 @@ export interface Extracted {
 
 const patterns = [
   { name: 'plural', args: ['other' as const, 'message' as const] },
-  { name: 'text', args: ['message' as const] },
+  { name: 'phrase', args: ['message' as const] },
 ];
 const inPlace = { wrapInit: (code: string) => code, wrapUse: (code: string) => code };
 /** The language is fixed while a page is open, so nothing has to be reactive. */

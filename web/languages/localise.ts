@@ -21,7 +21,7 @@ const escaped = (text: string) => text.replace(/[\\'"`$]/g, '\\$&').replaceAll('
 export function localise(script: string, translations: ReadonlyMap<string, Compiled>): string {
   return script.replace(marks, (_, before = '', mark: string, after = '') => {
     const text = translations.get(mark);
-    if (text === undefined) throw new Error(`no text for ${mark}: run npm run messages -- --write`);
+    if (text === undefined) throw new Error(`no text for ${mark}`);
     if (typeof text === 'string') return `${before}${escaped(text)}${after}`;
     // Texts with parts are arguments of `fill`, so the mark is a whole literal.
     return JSON.stringify(text);

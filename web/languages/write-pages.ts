@@ -23,18 +23,17 @@ const inLanguage = (html: string, language: Language) =>
  * Writes the built pages in every language: `index.<language>.html`, and the scripts with texts in a folder of the
  * language. The service takes all other files from the shared folder, so every script has one address per language.
  */
-export async function writeLanguages(pages: string): Promise<void> {
+export async function writeLanguages(pages: string, english: Catalogue): Promise<void> {
   const files = readdirSync(pages, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(pages, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
   const contents = new Map(files.map((file) => [file, readFileSync(join(pages, file))]));
   const scripts = [...contents].filter(([file]) => file.startsWith(shared) && file.endsWith('.js'));
   const html = contents.get('index.html')?.toString('utf8') ?? '';
-  const english = readCatalogue('en');
   const written = new Map<string, { content: string | Buffer; quality: number }>();
   for (const [file, content] of contents) written.set(file, { content, quality: 11 });
   for (const language of languages) {
-    const catalogue = readCatalogue(language);
+    const catalogue = language === 'en' ? english : readCatalogue(language);
     const translations = translationsOf(english, catalogue);
     const isEnglish = language === 'en';
     const folder = isEnglish ? shared : folderOf(language, catalogue);
@@ -69,5 +68,7 @@ async function write(path: string, content: string | Buffer, quality: number): P
   writeFileSync(`${path}.gz`, common);
 }
 
-const target = process.argv[2];
-if (target !== undefined && import.meta.filename === process.argv[1]) await writeLanguages(target);
+const [, , pages, texts] = process.argv;
+// Written by the plugin of the same build.
+if (pages !== undefined && texts !== undefined)
+  await writeLanguages(pages, JSON.parse(readFileSync(texts, 'utf8')) as Catalogue);

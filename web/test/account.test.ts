@@ -96,8 +96,8 @@ it('languages are named natively, and unknown tags are accepted', () => {
   expect(languageName('de')).toBe('Deutsch');
   expect(languageName('aa-a')).toBe('aa-a');
   expect(languageChoices('cy').at(-1)).toEqual({ value: 'cy', label: 'Cymraeg' });
-  expect(localeOf('')).toBeUndefined();
-  expect(localeOf('aa-a')).toBeUndefined();
+  expect(localeOf('')).toBe('en');
+  expect(localeOf('aa-a')).toBe('en');
   expect(shortDayOf('2026-05-03T12:00:00.000Z', 'de')).toBe('03.05.2026');
 });
 

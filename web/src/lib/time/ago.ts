@@ -1,4 +1,4 @@
-import { text } from '#lib/languages/text.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 import { localeOf, shortDayOf } from './moments.ts';
 
 const steps = [
@@ -11,7 +11,7 @@ const steps = [
 export function agoOf(timestamp: string, now: number, language?: string): string {
   const seconds = (Date.parse(timestamp) - now) / 1000;
   const distance = Math.abs(seconds);
-  if (distance < 45) return text('just now');
+  if (distance < 45) return phrase('just now');
   if (distance > 30 * 86_400) return shortDayOf(timestamp, language);
   const words = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always' });
   const step = steps.findLast((candidate) => distance >= candidate.seconds) ?? steps[0];
