@@ -170,6 +170,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.day_on_clock(at timestamp with time zone, offset_minutes integer)
+ RETURNS date
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select least(greatest((at at time zone 'UTC' + make_interval(mins => coalesce(offset_minutes, 0)))::date,
+    date '0001-01-01'), date '9999-12-31')
+$function$;
+
 CREATE OR REPLACE FUNCTION public.digest_due(moment timestamp with time zone, every text, weekday integer, hour integer, zone text)
  RETURNS timestamp with time zone
  LANGUAGE plpgsql
@@ -303,6 +312,18 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.keep_of_values(touched uuid[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update assets a set taken_at = kept.taken_at, taken_on = kept.taken_on,
+    latitude = kept.place[1], longitude = kept.place[0]
+  from (select t.id, taken_of_asset(t.id) as taken_at, taken_on_of_asset(t.id) as taken_on, place_of_asset(t.id) as place
+    from unnest(touched) t (id)) kept
+  where a.id = kept.id and (a.taken_at, a.taken_on, a.latitude, a.longitude)
+    is distinct from (kept.taken_at, kept.taken_on, kept.place[1], kept.place[0])
+$function$;
+
 CREATE OR REPLACE FUNCTION public.keep_role_origin()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -326,8 +347,7 @@ CREATE OR REPLACE FUNCTION public.keep_taken_of_field()
  LANGUAGE plpgsql
 AS $function$
 begin
-  update assets a set taken_at = taken_of_asset(a.id) from asset_field_values v
-  where v.field_id = new.id and a.id = v.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+  perform keep_of_values(array(select v.asset_id from asset_field_values v where v.field_id = new.id));
   return null;
 end
 $function$;
@@ -338,15 +358,11 @@ CREATE OR REPLACE FUNCTION public.keep_taken_of_values()
 AS $function$
 begin
   if tg_op = 'DELETE' then
-    update assets a set taken_at = taken_of_asset(a.id)
-    from (select distinct o.asset_id from old_rows o join fields d on d.id = o.field_id
-      where d.extraction_source = 'capture_datetime') touched
-    where a.id = touched.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+    perform keep_of_values(array(select distinct o.asset_id from old_rows o join fields d on d.id = o.field_id
+      where d.extraction_source in ('capture_datetime', 'gps_coordinates')));
   else
-    update assets a set taken_at = taken_of_asset(a.id)
-    from (select distinct n.asset_id from new_rows n join fields d on d.id = n.field_id
-      where d.extraction_source = 'capture_datetime') touched
-    where a.id = touched.asset_id and a.taken_at is distinct from taken_of_asset(a.id);
+    perform keep_of_values(array(select distinct n.asset_id from new_rows n join fields d on d.id = n.field_id
+      where d.extraction_source in ('capture_datetime', 'gps_coordinates')));
   end if;
   return null;
 end
@@ -479,6 +495,37 @@ begin
     and exists (select from assets b where b.file_hash = new.file_hash and b.id <> new.id);
   return null;
 end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.place_cell_of(place point)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$
+  select spread_bits(least(16777215, floor((place[0] + 180) / 360 * 16777216)::bigint))
+    + 2 * spread_bits(least(16777215, greatest(0, floor(
+      (0.5 - ln(tan(pi() / 4 + radians(least(85.05, greatest(-85.05, place[1]))) / 2)) / (2 * pi())) * 16777216)::bigint)))
+$function$;
+
+CREATE OR REPLACE FUNCTION public.place_of_asset(asset uuid)
+ RETURNS point
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select place_of_text(v.value_text) from asset_field_values v join fields d on d.id = v.field_id
+  where v.asset_id = asset and d.extraction_source = 'gps_coordinates' and d.read_capability is null
+    and place_of_text(v.value_text) is not null
+  order by d.display_order, d.id limit 1
+$function$;
+
+CREATE OR REPLACE FUNCTION public.place_of_text(written text)
+ RETURNS point
+ LANGUAGE sql
+ IMMUTABLE STRICT
+AS $function$
+  select point(m[2]::double precision, m[1]::double precision)
+  from regexp_match(written, '^\s*([-+]?\d{1,3}(?:\.\d{1,15})?)\s*[,;]\s*([-+]?\d{1,3}(?:\.\d{1,15})?)\s*$') m
+  where abs(m[1]::double precision) <= 90 and abs(m[2]::double precision) <= 180
 $function$;
 
 CREATE OR REPLACE FUNCTION public.place_reply()
@@ -793,6 +840,21 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.spread_bits(number bigint)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ IMMUTABLE STRICT
+AS $function$
+declare x bigint := number;
+begin
+  x := (x | (x << 16)) & 281470681808895;
+  x := (x | (x << 8)) & 71777214294589695;
+  x := (x | (x << 4)) & 1085102592571150095;
+  x := (x | (x << 2)) & 3689348814741910323;
+  return (x | (x << 1)) & 6148914691236517205;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION public.taken_of_asset(asset uuid)
  RETURNS timestamp with time zone
  LANGUAGE sql
@@ -800,6 +862,17 @@ CREATE OR REPLACE FUNCTION public.taken_of_asset(asset uuid)
 AS $function$
   select min(v.value_date) from asset_field_values v join fields d on d.id = v.field_id
   where v.asset_id = asset and d.extraction_source = 'capture_datetime' and d.read_capability is null
+$function$;
+
+CREATE OR REPLACE FUNCTION public.taken_on_of_asset(asset uuid)
+ RETURNS date
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select day_on_clock(v.value_date, v.value_offset) from asset_field_values v join fields d on d.id = v.field_id
+  where v.asset_id = asset and d.extraction_source = 'capture_datetime' and d.read_capability is null
+    and v.value_date is not null
+  order by v.value_date limit 1
 $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_of_comments()
@@ -1578,6 +1651,17 @@ create table assets (
   root_id uuid,
   root_path text,
   missing_since timestamp(3) with time zone,
+  taken_on date,
+  latitude double precision,
+  longitude double precision,
+  place_cell bigint generated always as (place_cell_of(point(longitude, latitude))) stored,
+  shown_to smallint not null generated always as (
+CASE
+    WHEN ((status <> 'active'::text) OR (visible_until IS NOT NULL) OR (processing_status = 'failed'::text)) THEN 0
+    WHEN ((processing_status = 'ready'::text) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text)))) THEN 2
+    WHEN ((sensitivity = ANY (ARRAY['public'::text, 'org'::text])) OR ((sensitivity = 'posts'::text) AND (exposure = ANY (ARRAY['public'::text, 'org-only'::text])))) THEN 1
+    ELSE 0
+END) stored,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
@@ -1593,8 +1677,13 @@ create table assets (
   constraint assets_sensitivity_check CHECK ((sensitivity = ANY (ARRAY['posts'::text, 'public'::text, 'org'::text, 'team'::text, 'restricted'::text]))),
   constraint assets_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'active'::text, 'archived'::text])))
 );
+CREATE INDEX assets_by_day ON public.assets USING btree (shown_to, taken_on) WHERE (deleted_at IS NULL);
+CREATE INDEX assets_by_day_and_rule ON public.assets USING btree (taken_on) INCLUDE (id, owner_user_ref, team_id, sensitivity, exposure, status, processing_status, visible_until, deleted_at) WHERE ((deleted_at IS NULL) AND (shown_to = 0));
+CREATE INDEX assets_by_day_of_year ON public.assets USING btree (EXTRACT(month FROM taken_on), EXTRACT(day FROM taken_on), taken_on) WHERE ((deleted_at IS NULL) AND (taken_on IS NOT NULL));
 CREATE INDEX assets_by_file_name ON public.assets USING btree (file_name) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_origin ON public.assets USING btree (origin_peer_id, created_at DESC, id DESC) WHERE (origin_peer_id IS NOT NULL);
+CREATE INDEX assets_by_place ON public.assets USING btree (shown_to, place_cell) INCLUDE (latitude, longitude) WHERE ((deleted_at IS NULL) AND (place_cell IS NOT NULL));
+CREATE INDEX assets_by_place_and_rule ON public.assets USING btree (place_cell) INCLUDE (latitude, longitude, id, owner_user_ref, team_id, sensitivity, exposure, status, processing_status, visible_until, deleted_at) WHERE ((deleted_at IS NULL) AND (shown_to = 0) AND (place_cell IS NOT NULL));
 CREATE INDEX assets_by_size ON public.assets USING btree (size_bytes, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_taken ON public.assets USING btree (COALESCE(taken_at, created_at), id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_by_title ON public.assets USING btree ("left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
@@ -1603,6 +1692,7 @@ CREATE INDEX assets_file ON public.assets USING btree (file_hash);
 CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
 CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));
+CREATE INDEX assets_for_visitors_for_now ON public.assets USING btree (taken_on) WHERE ((deleted_at IS NULL) AND (shown_to < 2) AND ((visible_until IS NOT NULL) OR (interim_hash IS NOT NULL)));
 CREATE INDEX assets_list ON public.assets USING btree (created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_size ON public.assets USING btree (owner_user_ref, size_bytes, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_of_owner_by_stem ON public.assets USING btree (owner_user_ref, lower((NORMALIZE(regexp_replace(file_name, '\.[^.]*$'::text, ''::text), NFC) COLLATE "C"))) WHERE (deleted_at IS NULL);
@@ -1618,6 +1708,7 @@ CREATE INDEX assets_trash_age ON public.assets USING btree (deleted_at) WHERE (d
 CREATE INDEX assets_trash_deleter ON public.assets USING btree (deleted_by_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, deleted_at DESC, id DESC) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
+CREATE INDEX assets_untaken ON public.assets USING btree (COALESCE(taken_at, created_at), id) WHERE ((deleted_at IS NULL) AND (taken_on IS NULL));
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
 CREATE TRIGGER assets_copied_anew AFTER UPDATE OF file_hash ON public.assets FOR EACH ROW WHEN ((new.file_hash IS DISTINCT FROM old.file_hash)) EXECUTE FUNCTION note_copy();
 CREATE TRIGGER assets_copied_in AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_copies();
@@ -3783,6 +3874,8 @@ create table users (
 );
 CREATE INDEX users_avatar ON public.users USING btree (avatar_asset_id) WHERE (avatar_asset_id IS NOT NULL);
 CREATE INDEX users_banner ON public.users USING btree (banner_asset_id) WHERE (banner_asset_id IS NOT NULL);
+CREATE INDEX users_by_name ON public.users USING btree (COALESCE(NULLIF(TRIM(BOTH FROM display_name), ''::text), NULLIF(TRIM(BOTH FROM fullname), ''::text), username) COLLATE natural_order, ref) WHERE (status = 'active'::text);
+CREATE INDEX users_by_public_name ON public.users USING btree (COALESCE(NULLIF(TRIM(BOTH FROM display_name), ''::text), username) COLLATE natural_order, ref) WHERE ((status = 'active'::text) AND (NOT hide_from_anonymous));
 CREATE INDEX users_email_key ON public.users USING btree (email_key) WHERE (email_key IS NOT NULL);
 CREATE INDEX users_expiry ON public.users USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX users_newest ON public.users USING btree (created_at DESC, ref DESC);

@@ -7,6 +7,7 @@ import { Legacy } from './legacy.ts';
 import { noContent, operation } from './operation.ts';
 import {
   AiProvenance,
+  BoundingBox,
   Count,
   closed,
   nullable,
@@ -223,6 +224,12 @@ const assetFilters = {
   /** The code of a workflow state of the domain `asset`. */
   state: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   filter: Type.Optional(Filters),
+  /** The month in which it was taken, `unknown` for files of which the time is not known (BROWSE-3). */
+  taken_month: Type.Optional(Type.String({ pattern: '^((?!0000)[0-9]{4}-(0[1-9]|1[0-2])|unknown)$' })),
+  /** The day of every year on which it was taken (BROWSE-3). */
+  taken_day: Type.Optional(Type.String({ pattern: '^(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$' })),
+  /** Where it was taken: `west,south,east,north` in degrees (BROWSE-7). */
+  bbox: Type.Optional(BoundingBox),
 };
 
 /** ASSET-34: by the time when it was added, by title with numbers as numbers, or by the size of the file. */

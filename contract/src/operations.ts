@@ -11,6 +11,7 @@ import * as assetHistory from './asset-history.ts';
 import * as assets from './assets.ts';
 import * as audit from './audit.ts';
 import * as batches from './batches.ts';
+import * as browsing from './browsing.ts';
 import * as collections from './collections.ts';
 import * as comments from './comments.ts';
 import * as doctor from './doctor.ts';
@@ -96,6 +97,7 @@ export const modules = [
   audit,
   archives,
   batches,
+  browsing,
   downloads,
   collections,
   comments,

@@ -53,6 +53,22 @@ export const getUser = operation({
   errors: ['not-found'],
 });
 
+export const listPeople = operation({
+  id: 'listPeople',
+  method: 'GET',
+  path: '/users',
+  tag: 'Users',
+  summary: 'List people',
+  description:
+    'Lists the profiles of active accounts by their display name. `q` is part of a username or a name that the caller sees. Anonymous callers do not get accounts that hide from them.',
+  door: 'public',
+  scope: 'read',
+  query: Type.Object({ ...pageQuery, q: Type.Optional(Type.String({ maxLength: 200 })) }),
+  replica: true,
+  responses: { 200: page(UserProfile) },
+  errors: [],
+});
+
 export const getUserByUsername = operation({
   id: 'getUserByUsername',
   method: 'GET',

@@ -57,6 +57,14 @@ export const Reason = closed({ reason: Type.Optional(nullable(Type.String({ maxL
 /** Anything older is permanently removed each night; null keeps everything. */
 export const Retention = closed({ retention_days: nullable(Type.Integer({ minimum: 1, maximum: 36_500 })) });
 
+const degrees = '-?[0-9]{1,3}(\\.[0-9]{1,15})?';
+
+/** West, south, east and north in degrees, as `5.9,45.8,10.5,47.8`. */
+export const BoundingBox = Type.String({
+  pattern: `^${degrees},${degrees},${degrees},${degrees}$`,
+  maxLength: 100,
+});
+
 /** HTTP-7: the paging parameters of every list. */
 export const pageQuery = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),

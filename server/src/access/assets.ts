@@ -114,6 +114,28 @@ export function shownAssets(caller: Caller): Predicate {
   return sql`((${readableAssets(caller)} and ${disclosedFields(caller)}) is true)`;
 }
 
+/** The live assets that the caller may be shown, in two disjoint parts for counts of very many. */
+export interface CountedParts {
+  /** Shown without a look at anything else (migration 0420). */
+  plain: Predicate;
+  /** May be shown: `shownAssets` decides. */
+  rest: Predicate;
+}
+
+/** Returns the parts of a caller. Together they contain all of `shownAssets`. */
+export function countedParts(caller: Caller): CountedParts {
+  if (caller.kind === 'anonymous') {
+    return {
+      plain: sql`(${liveAsset} and a.shown_to = 2)`,
+      rest: sql`(${liveAsset} and a.shown_to < 2 and (a.visible_until is not null or a.interim_hash is not null))`,
+    };
+  }
+  return {
+    plain: sql`(${liveAsset} and a.shown_to in (1, 2))`,
+    rest: sql`(${liveAsset} and a.shown_to = 0)`,
+  };
+}
+
 /** FEED-2: returns whether a caller's feed leaves out withheld members; placeholders are off by default. */
 export function hidesRestricted(caller: Caller): boolean {
   return caller.kind === 'anonymous' || !caller.showRestricted;

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type Caller, holds, type SignedIn } from './caller.ts';
+import { activeAccount } from './live.ts';
 
 /** Who sees whose identity (IDENTITY-3). Predicates refer to a row of `users` with the given alias. */
 
@@ -9,6 +10,11 @@ export function disclosedIdentity(caller: Caller, alias: string): RawBuilder<boo
   return caller.kind === 'anonymous'
     ? sql`(${user}.ref is not null and not ${user}.hide_from_anonymous)`
     : sql`(${user}.ref is not null)`;
+}
+
+/** Accounts in the caller's directory of people: active ones that do not hide from them (USER-23). */
+export function listedPeople(caller: Caller, alias: string): RawBuilder<boolean> {
+  return sql`(${activeAccount(alias)} and ${disclosedIdentity(caller, alias)})`;
 }
 
 /** Whether the caller sees full names at all (IDENTITY-2). */

@@ -23,6 +23,9 @@ import * as assetsState from '../content/assets/state.ts';
 import * as assetsTiles from '../content/assets/tiles.ts';
 import * as batchesShow from '../content/batches/show.ts';
 import * as batchesStart from '../content/batches/start.ts';
+import * as browsingPlaces from '../content/browsing/places.ts';
+import * as browsingSimilar from '../content/browsing/similar.ts';
+import * as browsingTimeline from '../content/browsing/timeline.ts';
 import * as collectionsCreate from '../content/collections/create.ts';
 import * as collectionsDelete from '../content/collections/delete.ts';
 import * as collectionsEdit from '../content/collections/edit.ts';
@@ -199,6 +202,7 @@ import * as transfers from '../people/transfers/transfer.ts';
 import * as usersAccountProfile from '../people/users/account-profile.ts';
 import * as usersAdminister from '../people/users/administer.ts';
 import * as usersCreate from '../people/users/create.ts';
+import * as usersDirectory from '../people/users/directory.ts';
 import * as usersEdit from '../people/users/edit.ts';
 import * as usersFollow from '../people/users/follow.ts';
 import * as usersList from '../people/users/list.ts';
@@ -230,6 +234,9 @@ const modules = [
   archivesProgress,
   batchesShow,
   batchesStart,
+  browsingPlaces,
+  browsingSimilar,
+  browsingTimeline,
   collectionsCreate,
   collectionsDelete,
   collectionsEdit,
@@ -404,6 +411,7 @@ const modules = [
   usersAccountProfile,
   usersAdminister,
   usersCreate,
+  usersDirectory,
   usersEdit,
   usersFollow,
   usersList,

@@ -40,6 +40,7 @@ import {
 } from './surfaces/annotations.ts';
 import { assetProbes, filteredShelves, lookAtAsset, lookAtBytes, lookAtShelf } from './surfaces/assets.ts';
 import { lookAtBatches } from './surfaces/batches.ts';
+import { lookAtCounts } from './surfaces/browsing.ts';
 import { removeThrowaways, throwaways, workOnAsset, workOnPost } from './surfaces/changes.ts';
 import {
   collectionProbes,
@@ -120,6 +121,12 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
     const sample = portion(caller, matrix.world.sample, byPosts);
     await askInTurns(matrix, caller, postProbes(matrix), sample, labelOfPost);
     await askInTurns(matrix, caller, deletedCommentProbes(), sample.slice(0, 4), labelOfPost);
+    everythingHolds(matrix);
+  });
+
+  // BROWSE-1, BROWSE-5
+  test('timeline and map count exactly the assets that are shown', async () => {
+    await lookAtCounts(matrix, caller, usual);
     everythingHolds(matrix);
   });
 

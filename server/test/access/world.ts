@@ -292,8 +292,13 @@ const moment = (index: number) => new Date(Date.UTC(2026, 0, 2) + index * 1000).
 
 type Inserting = Pick<World, 'library' | 'teamIds' | 'refs' | 'refOf'> & { hashes: Record<Rendered, string> };
 
+/** When and where every asset was taken. */
+const taken = { taken_at: '2019-12-24T12:00:00Z', taken_on: '2019-12-24', latitude: 48, longitude: 11 };
+
 async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Promise<void> {
+  const { db } = world.library.deps;
   const rows = cells.map((cell, index) => ({
+    ...taken,
     id: cell.id,
     owner_user_ref: world.refs[cell.owner],
     title: 'what nobody else may read',
@@ -309,7 +314,6 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
     deleted_at: cell.deleted ? DELETED_AT : null,
     deleted_by_user_ref: cell.deletedBy === null ? null : world.refOf(cell.deletedBy),
   }));
-  const { db } = world.library.deps;
   await inChunks(rows, (chunk) => db.insertInto('assets').values(chunk).execute());
   const shares = cells.flatMap(({ id, share }) => {
     if (share === null) return [];

@@ -24,6 +24,7 @@ import { matchingRows } from '../search-index/matching.ts';
 import { orderOf } from './order.ts';
 import { withoutProfilePictures } from './profile-pictures.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
+import { takenFilters } from './taken.ts';
 
 /** The filters of the query. */
 function filters(query: AssetQuery): RawBuilder<boolean>[] {
@@ -41,7 +42,7 @@ function filters(query: AssetQuery): RawBuilder<boolean>[] {
   for (const tag of query.tag ?? []) {
     found.push(sql`exists (select from asset_tags t where t.asset_id = a.id and t.value = ${tag})`);
   }
-  return found;
+  return [...found, ...takenFilters(query)];
 }
 
 /** The conditions of the query besides the access rules. Those of fields and words match only what the caller may see. */

@@ -63,6 +63,7 @@ const scriptTypes: Record<string, string> = {
   boolean: 'boolean',
   jsonb: 'Json',
   bytea: 'Buffer',
+  date: 'string',
   'text[]': 'string[]',
   'integer[]': 'number[]',
 };

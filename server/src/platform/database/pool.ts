@@ -18,6 +18,7 @@ export type Columns<T extends keyof Tables, C extends keyof Tables[T]> = {
 
 const INT8 = 20;
 const FLOAT8 = 701;
+const DATE = 1082;
 const NUMERIC = 1700;
 const TIMESTAMPTZ = 1184;
 
@@ -39,6 +40,7 @@ function timestamp(text: string): string {
 function typeParser(oid: number, format?: 'text' | 'binary') {
   if (oid === INT8 || oid === NUMERIC || oid === FLOAT8) return Number;
   if (oid === TIMESTAMPTZ) return timestamp;
+  if (oid === DATE) return String;
   return pg.types.getTypeParser(oid, format);
 }
 

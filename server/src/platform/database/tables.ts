@@ -231,6 +231,11 @@ interface AssetsTable {
   root_id: string | null;
   root_path: string | null;
   missing_since: string | null;
+  taken_on: string | null;
+  latitude: number | null;
+  longitude: number | null;
+  place_cell: GeneratedAlways<number | null>;
+  shown_to: GeneratedAlways<number>;
 }
 
 interface AuditEventsTable {

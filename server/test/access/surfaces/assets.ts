@@ -26,6 +26,7 @@ import {
 } from '../send-requests.ts';
 import type { Matrix } from '../setting.ts';
 import type { Caller } from '../world.ts';
+import { BOX, DAY, MONTH } from './browsing.ts';
 
 /** Assets in lists, single assets, and their bytes. */
 
@@ -76,6 +77,8 @@ export function filteredShelves(matrix: Matrix): Shelf[] {
       cells: where(({ owner }) => owner === 'hidden'),
       filtered: true,
     },
+    { query: `taken_month=${MONTH}&sort=taken`, cells: matrix.world.assets, filtered: true },
+    { query: `taken_day=${DAY}&bbox=${BOX}`, cells: matrix.world.assets, filtered: true },
     { query: 'include_deleted=true', cells: matrix.world.assets, filtered: false, withTrash: true },
   ];
 }
@@ -131,6 +134,8 @@ export function assetProbes(): Probe<AssetCell>[] {
     }),
     // RELATED-1: placeholders have no relations.
     probe(readDoor, 'GET', below('/related'), (who, asset) => (answerOf(who, asset) === 'shown' ? 200 : 404)),
+    // BROWSE-8
+    probe(readDoor, 'GET', below('/similar'), (who, asset) => (answerOf(who, asset) === 'shown' ? 200 : 404)),
     // RELATED-2: relating files again changes nothing, but both must be shown.
     probe(assetDoor, 'PUT', ({ id, related }) => `/assets/${id}/related/${related?.id ?? id}`, relating),
     probe(assetDoor, 'DELETE', below('/related/00000000-0000-4000-8000-0000000000ff'), editing(204)),
