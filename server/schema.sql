@@ -3109,6 +3109,25 @@ CREATE TRIGGER posts_tags_known_anew AFTER UPDATE OF tags, visibility ON public.
 CREATE TRIGGER posts_unpin AFTER UPDATE OF draft, deleted_at, author_user_ref ON public.posts FOR EACH ROW WHEN ((new.draft OR (new.deleted_at IS NOT NULL) OR (new.author_user_ref IS DISTINCT FROM old.author_user_ref))) EXECUTE FUNCTION unpin_post();
 CREATE TRIGGER posts_withdraw AFTER DELETE ON public.posts FOR EACH ROW WHEN ((old.cover_thumbnail_asset_id IS NOT NULL)) EXECUTE FUNCTION refresh_exposure_of_post();
 
+create table push_subscriptions (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  session_id uuid not null,
+  endpoint text not null,
+  p256dh text not null,
+  auth text not null,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint push_subscriptions_endpoint_key UNIQUE (endpoint),
+  constraint push_subscriptions_pkey PRIMARY KEY (id),
+  constraint push_subscriptions_session_id_fkey FOREIGN KEY (session_id) REFERENCES sessions(id) ON DELETE CASCADE,
+  constraint push_subscriptions_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint push_subscriptions_auth_check CHECK ((octet_length(auth) <= 100)),
+  constraint push_subscriptions_endpoint_check CHECK ((octet_length(endpoint) <= 2000)),
+  constraint push_subscriptions_p256dh_check CHECK ((octet_length(p256dh) <= 100))
+);
+CREATE INDEX push_subscriptions_session ON public.push_subscriptions USING btree (session_id);
+CREATE INDEX push_subscriptions_user ON public.push_subscriptions USING btree (user_ref, created_at DESC, id);
+
 create unlogged table rate_budgets (
   key text not null,
   used integer not null,

@@ -19,6 +19,7 @@ export const jobNames = [
   'retain-audit',
   'announce',
   'mail-notification',
+  'send-push',
   'mail-digests',
   'mail-digest',
   'mail-invitation',

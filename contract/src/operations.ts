@@ -47,6 +47,7 @@ import * as preferences from './preferences.ts';
 import * as previews from './previews.ts';
 import * as providerSignIn from './provider-sign-in.ts';
 import * as providers from './providers.ts';
+import * as push from './push.ts';
 import * as quotas from './quotas.ts';
 import * as registration from './registration.ts';
 import * as relatedAssets from './related-assets.ts';
@@ -132,6 +133,7 @@ export const modules = [
   previews,
   providerSignIn,
   providers,
+  push,
   quotas,
   registration,
   relatedAssets,

@@ -59,6 +59,16 @@ export const peopleErrors = {
     text: 'this passkey could not be verified',
     property: 'credential',
   },
+  'push-endpoint-internal': {
+    status: 400,
+    text: 'endpoint is not an https address of a public network',
+    property: 'endpoint',
+  },
+  'push-keys-invalid': {
+    status: 400,
+    text: 'the keys are not those of a push subscription',
+    property: 'keys',
+  },
   'provider-address-private': {
     status: 400,
     text: '{property} is not an https address of a public network; see VITRINE_PROVIDER_PRIVATE_ADDRESSES',

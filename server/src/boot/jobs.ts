@@ -44,6 +44,7 @@ import { mailInvitationJob } from '../people/invitations/jobs/mail.ts';
 import { forgetNotificationsJob } from '../people/notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from '../people/notifications/jobs/mail.ts';
 import { announceJob } from '../people/notifications/jobs/notify.ts';
+import { sendPushJob } from '../people/push/send.ts';
 import { keyNamesJob } from './name-keys.ts';
 
 /** Former names of jobs. The queue of an earlier version has jobs with these names, and so may VITRINE_JOBS. */
@@ -72,6 +73,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'fill-fingerprints': fillFingerprintsJob(deps),
     announce: announceJob(deps),
     'mail-notification': mailNotificationJob(deps),
+    'send-push': sendPushJob(deps),
     'mail-digests': mailDigestsJob(deps),
     'mail-digest': mailDigestJob(deps),
     'mail-invitation': mailInvitationJob(deps),

@@ -40,6 +40,7 @@ import { readImportedKeys } from '../people/identity/imported-keys.ts';
 import { openPasswords } from '../people/identity/password.ts';
 import { openIdentityProviders } from '../people/identity/providers/open.ts';
 import { keepSecretKey } from '../people/identity/secret-key.ts';
+import { readPushKey } from '../people/push/key.ts';
 import { serveScim } from '../people/scim/serve.ts';
 import type { PoolActivity } from '../platform/database/activity.ts';
 import type { Listener } from '../platform/database/listen.ts';
@@ -143,6 +144,7 @@ export async function openDeps(
   const previews = await followLadder(db, listener);
   // Reading never writes, so the key is there before anyone asks.
   await readInstallKey({ db, secretKey });
+  await readPushKey({ db, secretKey });
   const deps: Deps = {
     db,
     storage,

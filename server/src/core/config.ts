@@ -56,6 +56,8 @@ export interface Config
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
   encoderUrl: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
+  /** Whether push services may have private addresses and addresses without TLS. */
+  pushPrivateAddresses: boolean;
   /** How long an impersonation lasts, in minutes (IMPERSONATION-5). */
   impersonationMinutes: number;
   /** Bytes of the library's volume reserved for the database. */
@@ -87,6 +89,7 @@ const names = [
   'VITRINE_LOG_LEVEL',
   'VITRINE_IMPERSONATION_MINUTES',
   'VITRINE_RESERVE_BYTES',
+  'VITRINE_PUSH_PRIVATE_ADDRESSES',
   'VITRINE_SESSION_DAYS',
   'VITRINE_SMTP_URL',
   'VITRINE_MAIL_FROM',
@@ -162,6 +165,7 @@ export function readConfig(
     impersonationMinutes: wholeNumber(source, 'VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),
     reserveBytes: wholeNumber(source, 'VITRINE_RESERVE_BYTES', 512 * 1024 ** 2, 0, Number.MAX_SAFE_INTEGER),
     sessionDays: wholeNumber(source, 'VITRINE_SESSION_DAYS', 30, 1, 3650),
+    pushPrivateAddresses: oneOf(source, 'VITRINE_PUSH_PRIVATE_ADDRESSES', 'off', ['on', 'off']) === 'on',
     federation: readFederationSettings(source),
     mail: {
       server: mailPart(source, 'VITRINE_SMTP_URL', readMailServer),

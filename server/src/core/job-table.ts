@@ -50,6 +50,8 @@ export interface Jobs {
   announce: DomainEvent;
   /** Mails one notification to its recipient. */
   'mail-notification': { id: string };
+  /** Sends one notification to one browser. */
+  'send-push': { notification: string; subscription: string };
   /** Finds the accounts whose digest is due. */
   'mail-digests': Record<string, never>;
   /** Mails an account its notifications from before this time. */

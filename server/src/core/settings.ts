@@ -21,6 +21,7 @@ type SettingKey =
   | 'fonts'
   | 'accents'
   | 'logo'
+  | 'push_key'
   | 'texts'
   | 'scramble_key'
   | 'imported_scramble_keys'

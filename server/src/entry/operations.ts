@@ -175,6 +175,7 @@ import * as notificationsList from '../people/notifications/list.ts';
 import * as notificationsPreferences from '../people/notifications/preferences.ts';
 import * as notificationsUnsubscribe from '../people/notifications/unsubscribe.ts';
 import * as notificationsWatch from '../people/notifications/watch.ts';
+import * as pushSubscriptions from '../people/push/subscriptions.ts';
 import * as quotasAdmin from '../people/quotas/admin.ts';
 import * as registrationRegister from '../people/registration/register.ts';
 import * as registrationSettings from '../people/registration/settings.ts';
@@ -386,6 +387,7 @@ const modules = [
   notificationsPreferences,
   notificationsUnsubscribe,
   notificationsWatch,
+  pushSubscriptions,
   quotasAdmin,
   registrationRegister,
   registrationSettings,

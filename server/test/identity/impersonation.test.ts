@@ -194,8 +194,8 @@ describe('while impersonating', () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
     const intended = `addPasskey addTeamMember addTeamParent batchUsers changePassword confirmTwoFactor createInvitation
-      createProvider createRole createScimToken createToken createUser decideRequest deletePasskey
-      deleteProvider deleteRole deleteScimToken deleteUser disableTwoFactor enrollTwoFactor grantCapability
+      createProvider createPushSubscription createRole createScimToken createToken createUser decideRequest deletePasskey
+      deleteProvider deletePushSubscription deleteRole deleteScimToken deleteUser disableTwoFactor enrollTwoFactor grantCapability
       linkIdentity removeGrant removeRevoke removeTeamParent removeUserTwoFactor
       renewRecoveryCodes resendInvitation resetPassword revokeCapability rotateOwnKeys
       setUserRole startPasskey unlinkIdentity updateFollowableAccount updatePasskey

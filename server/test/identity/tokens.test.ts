@@ -273,8 +273,10 @@ describe('scopes at every operation', () => {
     // too.
     expect(sessionOnly.map(({ id }) => id).sort()).toEqual([
       'addPasskey',
+      'createPushSubscription',
       'createToken',
       'deletePasskey',
+      'deletePushSubscription',
       'endImpersonation',
       'impersonate',
       'linkIdentity',

@@ -297,6 +297,7 @@ describe('settings', () => {
       expect.objectContaining({ endpoint: 'https://s3.example', region: 'us-east-1', forcePathStyle: true }),
     ],
     ['identityProviders', [], { VITRINE_IDENTITY_PROVIDERS: 'oidc' }, [{ name: 'oidc' }]],
+    ['pushPrivateAddresses', false, { VITRINE_PUSH_PRIVATE_ADDRESSES: 'on' }, true],
     ['providerPrivateAddresses', false, { VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' }, true],
     // SSO-4
     [

@@ -69,6 +69,12 @@ async function endConnections(client: pg.ClientBase): Promise<string[]> {
   return rows.map(({ instance_url }) => instance_url).sort();
 }
 
+/** Removes the key of push messages, which is made again, and the subscriptions, which accept no other key. */
+async function endPush(client: pg.ClientBase): Promise<void> {
+  await client.query("delete from settings where key = 'push_key'");
+  await client.query('delete from push_subscriptions');
+}
+
 /** Removes or replaces every value that nobody can read without the former key, so that the library works. */
 async function forgetSecrets(client: pg.ClientBase, secretKey: string): Promise<LostSecrets> {
   const { rows: accounts } = await client.query<{ username: string }>(
@@ -80,6 +86,7 @@ async function forgetSecrets(client: pg.ClientBase, secretKey: string): Promise<
     "update settings set value = value - 'smtp_url' where key = 'mail' and value ? 'smtp_url'",
   );
   await client.query("delete from settings where key = 'former_secret_keys'");
+  await endPush(client);
   return {
     accounts: accounts.map(({ username }) => username),
     hadMail: (mail.rowCount ?? 0) > 0,

@@ -154,6 +154,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   post_members: all,
   post_presence: 'passing',
   post_schedules: { instead: { token_id: 'null::uuid' } },
+  push_subscriptions: 'secret',
   post_pins: all,
   post_shares: all,
   post_watches: all,

@@ -9,6 +9,7 @@ import { PROVIDER_PURPOSE } from '../../people/identity/provider-registry.ts';
 import { seal, unseal } from '../../people/identity/seal.ts';
 import { TWO_FACTOR_PURPOSE } from '../../people/identity/two-factor-code.ts';
 import { SMTP_PURPOSE } from '../../people/mail/settings.ts';
+import { PUSH_KEY_PURPOSE } from '../../people/push/key.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 
 /** A column with values that the secret key seals. */
@@ -57,7 +58,7 @@ export const sealedColumns: readonly SealedColumn[] = [
 ];
 
 interface SealedSetting {
-  key: 'mail' | 'federation_key';
+  key: 'mail' | 'federation_key' | 'push_key';
   purpose: string;
   what: string;
   /** Where in the setting the sealed text is, in base64. */
@@ -67,6 +68,7 @@ interface SealedSetting {
 const sealedSettings: readonly SealedSetting[] = [
   { key: 'mail', purpose: SMTP_PURPOSE, what: 'address of the mail server', path: ['smtp_url'] },
   { key: 'federation_key', purpose: INSTALL_KEY_PURPOSE, what: 'key of the library', path: [] },
+  { key: 'push_key', purpose: PUSH_KEY_PURPOSE, what: 'key of push messages', path: [] },
 ];
 
 /** The keys of a rotation. */

@@ -62,26 +62,24 @@ export function sentenceOf(notification: Notification): string {
   }
 }
 
-/** Returns the path of its target, below the library's public address; null without one. */
-function linkOf(notification: Notification, baseUrl: string | null): string | null {
+/** Returns the path of the page of its target. */
+export function pathOf(notification: Notification): string {
   const { post, comment, request, review, asset, actor, team, link, kind } = notification;
-  if (baseUrl === null) return null;
-  if (link !== undefined) return `${baseUrl}/links/${link.id}`;
-  if (asset !== undefined) return `${baseUrl}/assets/${asset.id}`;
-  if (review !== undefined) return `${baseUrl}/reviews/${review.id}`;
-  if (post !== undefined)
-    return `${baseUrl}/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
-  if (request !== undefined) return `${baseUrl}/requests`;
-  if (team !== undefined) return `${baseUrl}/teams/${team.id}`;
+  if (link !== undefined) return `/links/${link.id}`;
+  if (asset !== undefined) return `/assets/${asset.id}`;
+  if (review !== undefined) return `/reviews/${review.id}`;
+  if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (request !== undefined) return '/requests';
+  if (team !== undefined) return `/teams/${team.id}`;
   return kind === 'follow' && actor !== undefined
-    ? `${baseUrl}/users/${encodeURIComponent(actor.username)}`
-    : `${baseUrl}/notifications`;
+    ? `/users/${encodeURIComponent(actor.username)}`
+    : '/notifications';
 }
 
 export function itemOf(notification: Notification, baseUrl: string | null): LetterItem {
   return {
     text: sentenceOf(notification),
     quote: notification.comment?.excerpt ?? null,
-    link: linkOf(notification, baseUrl),
+    link: baseUrl === null ? null : `${baseUrl}${pathOf(notification)}`,
   };
 }

@@ -1109,6 +1109,16 @@ interface PostsTable {
   visible_until: string | null;
 }
 
+interface PushSubscriptionsTable {
+  id: Generated<string>;
+  user_ref: number;
+  session_id: string;
+  endpoint: string;
+  p256dh: string;
+  auth: string;
+  created_at: Generated<string>;
+}
+
 interface RateBudgetsTable {
   key: string;
   used: number;
@@ -1717,6 +1727,7 @@ export interface Tables {
   post_shares: PostSharesTable;
   post_watches: PostWatchesTable;
   posts: PostsTable;
+  push_subscriptions: PushSubscriptionsTable;
   rate_budgets: RateBudgetsTable;
   recovery_codes: RecoveryCodesTable;
   related_assets: RelatedAssetsTable;

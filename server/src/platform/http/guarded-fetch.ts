@@ -17,7 +17,7 @@ export interface FetchLimits {
 interface Sent {
   method?: string | undefined;
   headers?: Readonly<Record<string, string>> | undefined;
-  body?: string | undefined;
+  body?: string | Uint8Array | undefined;
 }
 
 /** Returns the address if requests may go to it, as far as that is known before its name is resolved. */

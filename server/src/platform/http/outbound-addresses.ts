@@ -1,4 +1,5 @@
 import { lookup as resolve } from 'node:dns';
+import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
@@ -30,4 +31,20 @@ export function pinnedLookup(privateAddresses: boolean, refusal: (host: string) 
       return options.all === true ? done(null, allowed) : done(null, first.address, first.family);
     });
   };
+}
+
+/** How long a name may take to resolve before a request that only stores it goes on. */
+const RESOLVE_MS = 2000;
+
+/**
+ * Returns whether all addresses of a host are ones that requests may not go to. A name that does not resolve now leads
+ * nowhere; requests resolve it again.
+ */
+export async function leadsInside(hostname: string, privateAddresses: boolean): Promise<boolean> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const timer = Promise.withResolvers<[]>();
+  const timeout = setTimeout(() => timer.resolve([]), RESOLVE_MS);
+  const found = await Promise.race([lookup(host, { all: true }).catch(() => []), timer.promise]);
+  clearTimeout(timeout);
+  return found.length > 0 && found.every(({ address }) => !isAllowedAddress(address, privateAddresses));
 }

@@ -38,6 +38,7 @@ const works: Readonly<Record<JobName, string>> = {
   'mail-account-notice': 'Mail a notice to an account',
   'mail-invitation': 'Mail an invitation',
   'mail-notification': 'Mail a notification',
+  'send-push': 'Send a notification to a browser',
   'mail-digests': 'Find the digests that are due',
   'mail-digest': 'Mail a digest of notifications',
   'forget-notifications': 'Remove old notifications',

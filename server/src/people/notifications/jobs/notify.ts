@@ -33,13 +33,20 @@ interface Notice {
   recipients: RawBuilder<unknown>;
 }
 
-/** The end of every notifying statement: updates open pages, and enqueues mail that is due now. */
+/** Attempts for a push message, over about ten minutes: later it is news no more. */
+const PUSH_ATTEMPTS = 6;
+
+/** The end of every notifying statement: updates open pages, and enqueues push messages, and mail that is due now. */
 const deliver = sql`called as materialized (
     select call_out_accounts(array_agg(user_ref)) from notified where in_app),
   mailed as materialized (
     select graphile_worker.add_job('mail-notification', json_build_object('id', id),
-      job_key => 'mail:' || id, max_attempts => ${MAIL_ATTEMPTS}) from notified where mail = 'now' and fresh)
-  select (select count(*) from called) as called, (select count(*) from mailed) as mailed,
+      job_key => 'mail:' || id, max_attempts => ${MAIL_ATTEMPTS}) from notified where mail = 'now' and fresh),
+  pushed as materialized (
+    select graphile_worker.add_job('send-push', json_build_object('notification', n.id, 'subscription', ps.id),
+      job_key => 'push:' || n.id || ':' || ps.id, max_attempts => ${PUSH_ATTEMPTS})
+    from notified n join push_subscriptions ps on ps.user_ref = n.user_ref where n.in_app and n.fresh)
+  select (select count(*) from pushed) as pushed, (select count(*) from called) as called, (select count(*) from mailed) as mailed,
     (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
 /** Recipients except the actor, with their choices for this kind. */
@@ -60,7 +67,7 @@ interface Progress {
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
   const { team = null, member = null, review = null, asset = null, state = null } = notice;
-  const { rows } = await sql<Progress & { called: number; mailed: number }>`
+  const { rows } = await sql<Progress & { pushed: number; called: number; mailed: number }>`
     with recipients as materialized (${recipients}),
     notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
