@@ -1332,6 +1332,26 @@ create table access_tokens (
 CREATE INDEX access_tokens_user ON public.access_tokens USING btree (user_ref, created_at DESC, id DESC);
 CREATE TRIGGER access_tokens_called_out AFTER DELETE ON public.access_tokens REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION call_out_removed();
 
+create table account_exports (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint,
+  state text not null default 'queued'::text,
+  total integer not null default 0,
+  files integer not null default 0,
+  left_out integer not null default 0,
+  size_bytes bigint,
+  reason text,
+  created_at timestamp(3) with time zone not null default now(),
+  reported_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  constraint account_exports_user_ref_key UNIQUE (user_ref),
+  constraint account_exports_pkey PRIMARY KEY (id),
+  constraint account_exports_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint account_exports_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text, 'failed'::text])))
+);
+CREATE INDEX account_exports_expiry ON public.account_exports USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
 create table account_links (
   id uuid not null default gen_random_uuid(),
   user_ref bigint not null,
@@ -1991,6 +2011,24 @@ create table converted_files (
 );
 CREATE INDEX converted_files_hash ON public.converted_files USING btree (hash);
 CREATE INDEX converted_files_used ON public.converted_files USING btree (used_at);
+
+create table deletion_requests (
+  id uuid not null default gen_random_uuid(),
+  user_ref bigint not null,
+  note text not null default ''::text,
+  state text not null default 'pending'::text,
+  requested_at timestamp(3) with time zone not null default now(),
+  decided_at timestamp(3) with time zone,
+  decided_by_user_ref bigint,
+  decision_reason text,
+  constraint deletion_requests_user_ref_key UNIQUE (user_ref),
+  constraint deletion_requests_pkey PRIMARY KEY (id),
+  constraint deletion_requests_decided_by_user_ref_fkey FOREIGN KEY (decided_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
+  constraint deletion_requests_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
+  constraint deletion_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'refused'::text, 'archived'::text])))
+);
+CREATE INDEX deletion_requests_decider ON public.deletion_requests USING btree (decided_by_user_ref) WHERE (decided_by_user_ref IS NOT NULL);
+CREATE INDEX deletion_requests_order ON public.deletion_requests USING btree (requested_at DESC, id DESC);
 
 create table different_assets (
   first_id uuid not null,
@@ -2839,7 +2877,7 @@ create table notifications (
   constraint notifications_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id) ON DELETE CASCADE,
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notifications_check CHECK (((kind = ANY (ARRAY['like'::text, 'guest_feedback'::text])) = (act IS NULL))),
-  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text, 'state_changed'::text, 'assigned'::text, 'guest_feedback'::text]))),
+  constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text, 'state_changed'::text, 'assigned'::text, 'guest_feedback'::text, 'deletion_requested'::text, 'deletion_decided'::text]))),
   constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);

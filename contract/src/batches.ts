@@ -227,7 +227,7 @@ export type BatchState = Static<typeof BatchState>;
 /** BATCH-6: the progress of a batch. `refused` has the first 100; the items have all. */
 export const Batch = closed({
   id: Uuid,
-  /** The kind of its action, or `undo`. */
+  /** The kind of its action, or `undo`; `export` for the export of an account (EXPORT-17). */
   kind: Type.String(),
   subject: Type.Enum(['asset', 'post', 'user']),
   state: BatchState,
@@ -272,7 +272,8 @@ export const getBatch = operation({
   method: 'GET',
   path: '/jobs/{id}',
   summary: 'Get the progress of a batch',
-  description: 'For the account that started it, and `jobs.read`.',
+  description:
+    'For the account that started it, and `jobs.read`. Also the progress of the export of an account, which counts files and has no items.',
   scope: 'read',
   responses: { 200: Batch },
   errors: ['not-found'],

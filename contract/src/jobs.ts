@@ -54,6 +54,7 @@ export const jobNames = [
   'trim-versions',
   'scan-root',
   'rescan-roots',
+  'export-account',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

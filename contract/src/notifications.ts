@@ -24,6 +24,8 @@ export const notificationKinds = [
   'state_changed',
   'assigned',
   'guest_feedback',
+  'deletion_requested',
+  'deletion_decided',
 ] as const;
 export type NotificationKind = (typeof notificationKinds)[number];
 
@@ -177,6 +179,8 @@ const kindMembers = {
   state_changed: NotificationChoice,
   assigned: NotificationChoice,
   guest_feedback: NotificationChoice,
+  deletion_requested: NotificationChoice,
+  deletion_decided: NotificationChoice,
 };
 
 /** The notification preferences of an account, with defaults for everything it has not set. */

@@ -1,3 +1,4 @@
+import * as accountData from './account-data.ts';
 import * as accountTransfers from './account-transfers.ts';
 import * as activitypub from './activitypub.ts';
 import * as annotationExports from './annotation-exports.ts';
@@ -85,6 +86,7 @@ export const basePath = '/api/v1';
 
 /** The modules of the contract. Each operation that one of them exports is part of the interface. */
 export const modules = [
+  accountData,
   accountTransfers,
   activitypub,
   annotationExports,

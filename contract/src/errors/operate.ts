@@ -28,6 +28,7 @@ export const operateErrors = {
   'logo-too-large': { status: 400, text: 'a logo has at most 2 MiB' },
   'logo-undecodable': { status: 400, text: 'the bytes cannot be read as a picture' },
   'logo-unreadable': { status: 409, text: 'the logo cannot be read' },
+  'refusal-without-reason': { status: 400, text: 'a refusal needs a reason', property: 'reason' },
   'root-field-not-found': { status: 400, text: 'assets have no field {field}', property: 'fields' },
   'root-needs-file': {
     status: 400,

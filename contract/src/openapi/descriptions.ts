@@ -21,7 +21,8 @@ Bodies are JSON unless an operation says otherwise. Ids are UUIDs, references (\
 const described: Readonly<Record<string, string>> = {
   'Set-up': 'Creating the first administrator of a new library.',
   'Sign-in': 'Starting and ending sessions, and the identity of the caller.',
-  Account: 'Settings of the caller’s own account: preferences, sessions, password, saved views and searches.',
+  Account:
+    'Settings of the caller’s own account: preferences, sessions, password, saved views and searches, the export and the deletion of own data.',
   Users: 'Profiles, followers, and the administration of accounts.',
   Invitations: 'Inviting people, and the accounts that they create with an invitation.',
   Tokens: 'Personal access tokens for scripts and other clients.',

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { readableComments } from './annotations.ts';
 import { shownAssets } from './assets.ts';
-import type { SignedIn } from './caller.ts';
+import { holds, type SignedIn } from './caller.ts';
 import { readableCollections } from './collections.ts';
 import { disclosedIdentity } from './identities.ts';
 import { manageableLinks } from './links.ts';
@@ -49,6 +49,9 @@ export function visibleNotifications(caller: SignedIn): RawBuilder<boolean> {
     when 'state_changed' then ${shownAssets(caller)}
     when 'assigned' then c.assignee_user_ref = n.user_ref and ${readableComments(caller)}
     when 'guest_feedback' then ${manageableLinks(caller)}
+    when 'deletion_requested' then ${holds(caller, 'users.write')} and exists (
+      select from deletion_requests d where d.user_ref = n.actor_user_ref)
+    when 'deletion_decided' then exists (select from deletion_requests d where d.user_ref = n.user_ref and d.state = 'refused')
     when 'like' then ${readablePosts(caller)} and exists (select from ${existingLikes})
     else case when n.comment_id is null then ${readablePosts(caller)} else ${readableComments(caller)} end end) is true)`;
 }

@@ -32,6 +32,7 @@ import { fetchSubtitlesJob } from '../exchange/federation/files/subtitles.ts';
 import { keepFederationJob } from '../exchange/federation/keep.ts';
 import { verifyOffersJob } from '../exchange/federation/peers/offers.ts';
 import { unpairJob } from '../exchange/federation/peers/unpair.ts';
+import { exportAccountJob } from '../operate/account-data/export-job.ts';
 import { pairOf } from '../operate/accounts/batch/actions.ts';
 import { releaseLogoJob } from '../operate/appearance/logo.ts';
 import { expireJob } from '../operate/expire.ts';
@@ -92,6 +93,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'trim-versions': trimVersionsJob(deps),
     'scan-root': scanRootJob(deps),
     'rescan-roots': rescanRootsJob(deps),
+    'export-account': exportAccountJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

@@ -15,6 +15,8 @@ export type DomainEvent =
   | { what: 'publish_failed'; post: string; at: string }
   | { what: 'request'; request: string; actor: number }
   | { what: 'decision'; request: string; actor: number }
+  | { what: 'deletion_request'; request: string; actor: number }
+  | { what: 'deletion_decision'; request: string; user: number; actor: number }
   | { what: 'review_requested'; review: string; actor: number }
   /** `at`: when they decided, since a decision may be replaced. */
   | { what: 'review_decided'; review: string; actor: number; at: string }

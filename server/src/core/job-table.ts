@@ -66,8 +66,10 @@ export interface Jobs {
   'mail-account-notice': {
     user: number;
     to: string;
-    notice: 'email-changes' | 'known-address';
+    notice: 'email-changes' | 'known-address' | 'account-deleted' | 'account-archived';
     id: string;
+    /** The name of the account, which is gone when the job runs. */
+    username?: string;
   };
   /** Removes notifications past their retention. */
   'forget-notifications': Record<string, never>;
@@ -120,6 +122,8 @@ export interface Jobs {
   'reopen-reviews': { post: string; review: string };
   /** Reminds of reviews that are due in a day, or were due. */
   'remind-reviews': Record<string, never>;
+  /** Writes the export of an account (EXPORT-17). */
+  'export-account': { export: string };
   /** Publishes a draft if it is scheduled and due. */
   'publish-post': { post: string };
 }

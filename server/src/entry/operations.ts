@@ -129,6 +129,9 @@ import * as federationQueue from '../exchange/federation/queue.ts';
 import * as federationRotations from '../exchange/federation/rotations.ts';
 import * as federationSensitive from '../exchange/federation/shares/sensitive.ts';
 import * as federationShares from '../exchange/federation/shares/share.ts';
+import * as accountDataDecide from '../operate/account-data/decide.ts';
+import * as accountDataDeletionRequest from '../operate/account-data/deletion-request.ts';
+import * as accountDataExport from '../operate/account-data/export.ts';
 import * as accountsBatchStart from '../operate/accounts/batch/start.ts';
 import * as adminBuildInfo from '../operate/admin/build-info.ts';
 import * as adminExposedAssets from '../operate/admin/exposed-assets.ts';
@@ -341,6 +344,9 @@ const modules = [
   federationSensitive,
   federationShares,
   accountsBatchStart,
+  accountDataDecide,
+  accountDataDeletionRequest,
+  accountDataExport,
   adminBuildInfo,
   adminExposedAssets,
   adminJobActs,

@@ -3,6 +3,7 @@ import type { Deps } from '../core/deps.ts';
 import type { JobHandler } from '../core/job-table.ts';
 import { recordEvents } from '../people/audit/record.ts';
 import type { Columns, Database } from '../platform/database/pool.ts';
+import { removeExports } from './account-data/remove-exports.ts';
 
 interface ExpiredRow
   extends Columns<'user_capability_grants', 'user_ref' | 'capability' | 'team_id' | 'request_ref'> {
@@ -80,8 +81,9 @@ export async function expire(db: Database): Promise<number> {
   return counted.reduce((sum, { numAffectedRows }) => sum + Number(numAffectedRows ?? 0n), records);
 }
 
-export function expireJob({ db }: Pick<Deps, 'db'>): JobHandler<'expire'> {
+export function expireJob(deps: Pick<Deps, 'db' | 'storage'>): JobHandler<'expire'> {
   return async () => {
-    await expire(db);
+    await expire(deps.db);
+    await removeExports(deps);
   };
 }

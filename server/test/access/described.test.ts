@@ -13,7 +13,7 @@ import { lookAtCards } from './surfaces/cards.ts';
 import { lookAtDefinitions } from './surfaces/definitions.ts';
 import { fillRail, lookAtFeatured } from './surfaces/featured.ts';
 import { addNotifications, lookAtNotifications, type News, tryToRead } from './surfaces/notifications.ts';
-import { addKept, lookAtKept, lookAtPasskeys, lookAtWatches } from './surfaces/own.ts';
+import { addKept, lookAtKept, lookAtOwnData, lookAtPasskeys, lookAtWatches } from './surfaces/own.ts';
 import { lookAtPictures } from './surfaces/pictures.ts';
 import { type Ask, addRequests, lookAtRequests, tryToDecide } from './surfaces/requests.ts';
 import {
@@ -211,6 +211,10 @@ describe('private data of an account', patient, () => {
 
   // PASSKEY-8
   test('passkeys are private', () => holds(lookAtPasskeys(about)));
+
+  // EXPORT-18, DELETION-1, DELETION-2
+  test('exports of own data and requests to delete an account are private', () =>
+    holds(lookAtOwnData(about)));
 
   test('an account watches only readable posts', () => holds(lookAtWatches(about)));
 });

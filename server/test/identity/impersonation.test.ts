@@ -194,12 +194,13 @@ describe('while impersonating', () => {
     const all: readonly Operation[] = Object.values(operations);
     const refused = all.filter(({ whileImpersonating }) => whileImpersonating === 'refused');
     const intended = `addPasskey addTeamMember addTeamParent batchUsers changePassword confirmTwoFactor createInvitation
-      createProvider createPushSubscription createRole createScimToken createToken createUser decideRequest deletePasskey
-      deleteProvider deletePushSubscription deleteRole deleteScimToken deleteUser disableTwoFactor enrollTwoFactor grantCapability
+      createProvider createPushSubscription createRole createScimToken createToken createUser decideDeletionRequest decideRequest deletePasskey
+      deleteProvider deletePushSubscription deleteRole deleteScimToken deleteUser disableTwoFactor downloadAccountExport enrollTwoFactor
+      getAccountExport getDeletionRequest grantCapability
       linkIdentity removeGrant removeRevoke removeTeamParent removeUserTwoFactor
-      renewRecoveryCodes resendInvitation resetPassword revokeCapability rotateOwnKeys
-      setUserRole startPasskey unlinkIdentity updateFollowableAccount updatePasskey
-      updateProvider updateRole`;
+      renewRecoveryCodes requestDeletion resendInvitation resetPassword revokeCapability rotateOwnKeys
+      setUserRole startAccountExport startPasskey unlinkIdentity updateFollowableAccount updatePasskey
+      updateProvider updateRole withdrawDeletionRequest`;
     expect(refused.map(({ id }) => id).sort()).toEqual(intended.split(/\s+/));
     const [boss, bystander] = await library.joinAll('boss', 'bystander');
     await grant(library, boss, ['users.write', 'roles.write', 'teams.write', 'system.config.write']);

@@ -277,13 +277,19 @@ describe('scopes at every operation', () => {
       'createToken',
       'deletePasskey',
       'deletePushSubscription',
+      'downloadAccountExport',
       'endImpersonation',
+      'getAccountExport',
+      'getDeletionRequest',
       'impersonate',
       'linkIdentity',
       'logout',
+      'requestDeletion',
+      'startAccountExport',
       'startPasskey',
       'unlinkIdentity',
       'updatePasskey',
+      'withdrawDeletionRequest',
     ]);
     expect(unlimited.map(({ id }) => id)).toContain('login');
   });

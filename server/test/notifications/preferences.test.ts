@@ -28,6 +28,8 @@ describe('notification preferences', () => {
         state_changed: { in_app: true, mail: 'digest' },
         assigned: { in_app: true, mail: 'now' },
         guest_feedback: { in_app: true, mail: 'digest' },
+        deletion_requested: { in_app: true, mail: 'now' },
+        deletion_decided: { in_app: true, mail: 'now' },
       },
       digest: { every: 'day', hour: 8, weekday: 1, time_zone: 'UTC' },
     });

@@ -40,6 +40,12 @@ test('shows who assigned an annotation, and the link at which guests left feedba
   expect(told('guest_feedback', {})).toBe('Guests left feedback at your link without a label');
 });
 
+// DELETION-1, DELETION-4
+test('shows who asks to have their account deleted, and that it was refused', () => {
+  expect(told('deletion_requested', {})).toBe('Ada asks to have their account deleted');
+  expect(told('deletion_decided', {})).toBe('Your request to delete your account was refused');
+});
+
 // REQUEST-11
 test('shows the requester only the decision', () => {
   for (const state of ['granted', 'denied'] as const)

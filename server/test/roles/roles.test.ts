@@ -236,8 +236,8 @@ const gated = {
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
   'users.read': 'getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',
-  'users.write': `batchUsers createInvitation createUser deleteUser endUserSession endUserSessions grantCapability
-      listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
+  'users.write': `batchUsers createInvitation createUser decideDeletionRequest deleteUser endUserSession endUserSessions grantCapability
+      listDeletionRequests listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
       revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus updateAdminUser`,
 };
 

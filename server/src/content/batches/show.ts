@@ -7,6 +7,7 @@ import {
   undoBatch,
 } from '@vitrine/contract/batches';
 import { type RawBuilder, sql } from 'kysely';
+import { readableExports } from '../../access/account-data.ts';
 import { ownBatches, readableBatches } from '../../access/batches.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { checkScope } from '../../access/door.ts';
@@ -111,10 +112,38 @@ export const list = handle(listBatches, async ({ db }, { caller, query }) => {
   return { status: 200, body: { items: cut.rows.map(shown), next_cursor: cut.next } };
 });
 
-export const get = handle(getBatch, async ({ db }, { caller, params }) => ({
-  status: 200,
-  body: shown(await readOne(db, params.id, readableBatches(caller))),
-}));
+/** Returns the export of an account with this id as a batch; null if the caller may not see it (EXPORT-17). */
+async function readExport(db: Database, caller: SignedIn, id: string): Promise<Batch | null> {
+  const { rows } = await sql<
+    Columns<'account_exports', 'id' | 'total' | 'files' | 'created_at' | 'finished_at'> & {
+      state: 'queued' | 'running' | 'done' | 'failed';
+    }
+  >`select e.id, e.state, e.total, e.files, e.created_at, e.finished_at from account_exports e
+    where e.id = ${id} and ${readableExports(caller)}`.execute(db);
+  const [row] = rows;
+  if (row === undefined) return null;
+  const { state, files, total, created_at, finished_at } = row;
+  return {
+    id,
+    kind: 'export',
+    subject: 'user',
+    state,
+    total: Math.max(total, files),
+    done: files,
+    changed: files,
+    unchanged: 0,
+    refused: [],
+    refused_count: 0,
+    created_at,
+    ...(finished_at === null ? {} : { finished_at }),
+  };
+}
+
+export const get = handle(getBatch, async ({ db }, { caller, params }) => {
+  const own = await readExport(db, caller, params.id);
+  const body = own ?? shown(await readOne(db, params.id, readableBatches(caller)));
+  return { status: 200, body };
+});
 
 interface ItemRow extends Columns<'batch_items', 'reason' | 'position'> {
   id: string | number;

@@ -52,6 +52,7 @@ const places = { roots: 'passing', root_files: 'passing', root_changes: 'passing
 const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } = {
   ...places,
   access_epoch: 'passing',
+  account_exports: 'passing',
   access_tokens: 'secret',
   account_links: 'secret',
   activitypub_actors: 'secret',
@@ -90,6 +91,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   comment_likes: all,
   comments: { instead: { remote_actor_ref: 'null::bigint' } },
   converted_files: 'derived',
+  deletion_requests: all,
   different_assets: all,
   extraction_runs: 'passing',
   failed_sign_ins: 'passing',

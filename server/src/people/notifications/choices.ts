@@ -25,6 +25,8 @@ export const defaultKinds: Readonly<Record<NotificationKind, NotificationChoice>
   state_changed: { in_app: true, mail: 'digest' },
   assigned: { in_app: true, mail: 'now' },
   guest_feedback: { in_app: true, mail: 'digest' },
+  deletion_requested: { in_app: true, mail: 'now' },
+  deletion_decided: { in_app: true, mail: 'now' },
 };
 
 export const defaultDigest: NotificationPreferences['digest'] = {

@@ -54,6 +54,10 @@ export function sentenceOf(notification: Notification): string {
       return `${who} assigned an annotation in ${title} to you`;
     case 'guest_feedback':
       return `Guests left feedback at your link ${link?.label.trim() ? `“${link.label.trim()}”` : 'without a label'}`;
+    case 'deletion_requested':
+      return `${who} asks to have their account deleted`;
+    case 'deletion_decided':
+      return 'Your request to delete your account was refused';
     case 'like': {
       const others = actor_count - 1;
       const all = others < 1 ? who : `${who} and ${others} other${others === 1 ? '' : 's'}`;
@@ -71,6 +75,8 @@ export function pathOf(notification: Notification): string {
   if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
   if (request !== undefined) return '/requests';
   if (team !== undefined) return `/teams/${team.id}`;
+  if (kind === 'deletion_requested') return '/admin/deletions';
+  if (kind === 'deletion_decided') return '/settings/data';
   return kind === 'follow' && actor !== undefined
     ? `/users/${encodeURIComponent(actor.username)}`
     : '/notifications';

@@ -22,6 +22,21 @@ interface AccessTokensTable {
   last_used_at: string | null;
 }
 
+interface AccountExportsTable {
+  id: Generated<string>;
+  user_ref: number | null;
+  state: Generated<'queued' | 'running' | 'done' | 'failed'>;
+  total: Generated<number>;
+  files: Generated<number>;
+  left_out: Generated<number>;
+  size_bytes: number | null;
+  reason: string | null;
+  created_at: Generated<string>;
+  reported_at: string | null;
+  finished_at: string | null;
+  expires_at: string | null;
+}
+
 interface AccountLinksTable {
   id: Generated<string>;
   user_ref: number;
@@ -384,6 +399,17 @@ interface ConvertedFilesTable {
   hash: string;
   size_bytes: number;
   used_at: Generated<string>;
+}
+
+interface DeletionRequestsTable {
+  id: Generated<string>;
+  user_ref: number;
+  note: Generated<string>;
+  state: Generated<'pending' | 'refused' | 'archived'>;
+  requested_at: Generated<string>;
+  decided_at: string | null;
+  decided_by_user_ref: number | null;
+  decision_reason: string | null;
 }
 
 interface DifferentAssetsTable {
@@ -946,7 +972,9 @@ interface NotificationsTable {
     | 'review_due'
     | 'state_changed'
     | 'assigned'
-    | 'guest_feedback';
+    | 'guest_feedback'
+    | 'deletion_requested'
+    | 'deletion_decided';
   act: string | null;
   actor_user_ref: number | null;
   post_id: string | null;
@@ -1626,6 +1654,7 @@ interface WorkflowStatesTable {
 export interface Tables {
   access_epoch: AccessEpochTable;
   access_tokens: AccessTokensTable;
+  account_exports: AccountExportsTable;
   account_links: AccountLinksTable;
   activitypub_actors: ActivitypubActorsTable;
   activitypub_deliveries: ActivitypubDeliveriesTable;
@@ -1660,6 +1689,7 @@ export interface Tables {
   comment_likes: CommentLikesTable;
   comments: CommentsTable;
   converted_files: ConvertedFilesTable;
+  deletion_requests: DeletionRequestsTable;
   different_assets: DifferentAssetsTable;
   extraction_runs: ExtractionRunsTable;
   failed_sign_ins: FailedSignInsTable;

@@ -1,5 +1,5 @@
 /** The first parts of all keys. */
-export const objectFolders = ['originals', 'renditions', 'subtitles', 'logos'] as const;
+export const objectFolders = ['originals', 'renditions', 'subtitles', 'logos', 'exports'] as const;
 
 /** The key of an original: its SHA-256 in hex, so that identical bytes are stored once. */
 export function originalKey(hash: string): string {
@@ -24,6 +24,16 @@ export function logoKey(hash: string): string {
 /** The key of subtitles: the SHA-256 of the stored file. */
 export function subtitlesKey(hash: string): string {
   return `subtitles/${hash.slice(0, 2)}/${hash.slice(2, 4)}/${hash}`;
+}
+
+/** The key of the export of an account, by the id of the export. */
+export function exportKey(id: string): string {
+  return `exports/${id}`;
+}
+
+/** Returns the id in the key of an export, or null for any other key. */
+export function idOfExport(key: string): string | null {
+  return /^exports\/([0-9a-f-]{36})$/.exec(key)?.[1] ?? null;
 }
 
 /** Returns the hash in the key of a logo, or null for any other key. */

@@ -102,6 +102,54 @@ export async function lookAtPasskeys({ world, ledger, callers }: About) {
   });
 }
 
+/** EXPORT-18, DELETION-1, DELETION-2: exports and requests to delete an account are for sessions of their account. */
+export async function lookAtOwnData({ world, ledger, callers }: About) {
+  const { db } = world.library.deps;
+  const refs = [...new Set(callers.flatMap(({ ref }) => ref ?? []))];
+  const ids = new Map(refs.map((ref) => [ref, randomUUID()]));
+  const rows = [...ids].map(([user_ref, id]) => ({ id, user_ref }));
+  await db
+    .insertInto('account_exports')
+    .values(rows.map((row) => ({ ...row, state: 'failed', reason: 'of the matrix' })))
+    .execute();
+  await db.insertInto('deletion_requests').values(rows).execute();
+  await together(callers, async (caller) => {
+    const isForbidden = caller.scopes !== null || caller.name.startsWith('impersonator');
+    const locked = caller.kind === 'anonymous' ? 401 : isForbidden ? 403 : null;
+    const mine = ids.get(caller.ref ?? 0);
+    for (const path of ['/account/export', '/account/deletion-request']) {
+      const { status, text } = await caller.visitor.send(path);
+      ledger.hold(`${caller.name}: ${path}: status`, status, locked ?? 200);
+      if (status !== 200) continue;
+      const { id, job_id }: { id?: string; job_id?: string } = JSON.parse(text);
+      ledger.hold(`${caller.name}: ${path}`, id ?? job_id, mine);
+    }
+    const readsJobs = caller.kind === 'system.admin';
+    for (const [ref, id] of [...ids].filter(([ref]) => (ref + (caller.ref ?? 0)) % 23 === 0)) {
+      const file = await caller.visitor.status('GET', `/account/export/${id}`);
+      ledger.hold(`${caller.name}: the file of ${ref}`, file, locked ?? 404);
+      const job = await caller.visitor.status('GET', `/jobs/${id}`);
+      const due = readsJobs || id === mine ? 200 : 404;
+      ledger.hold(`${caller.name}: the job of ${ref}`, job, refusalOf(caller, accountDoor) ?? due);
+    }
+    const administers = caller.kind === 'system.admin';
+    const listed = await caller.visitor.status('GET', '/admin/deletion-requests');
+    const refusal = refusalOf(caller, accountDoor);
+    ledger.hold(`${caller.name}: requests to delete`, listed, refusal ?? (administers ? 200 : 403));
+    // A refusal without a reason is refused to callers who may decide, so that the probe decides nothing.
+    const path = `/admin/deletion-requests/${randomUUID()}/decide`;
+    const decided = await caller.visitor.status('POST', path, { decision: 'refuse' });
+    const mayDecide = administers && !caller.name.startsWith('impersonator');
+    ledger.hold(
+      `${caller.name}: decide a request to delete`,
+      decided,
+      refusalOf(caller, adminDoor) ?? (mayDecide ? 400 : 403),
+    );
+  });
+  await db.deleteFrom('account_exports').execute();
+  await db.deleteFrom('deletion_requests').execute();
+}
+
 export async function lookAtWatches({ world, ledger, callers }: About) {
   await together(callers, async (caller) => {
     for (const [turn, post] of aboutPortion(caller, world.sample).entries()) {

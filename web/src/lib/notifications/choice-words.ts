@@ -15,6 +15,16 @@ export const kindWords: readonly {
     hint: 'Your request was granted or denied.',
   },
   {
+    kind: 'deletion_requested',
+    label: 'Requests to delete accounts',
+    hint: 'Someone asks to have their account deleted, and you can decide it.',
+  },
+  {
+    kind: 'deletion_decided',
+    label: 'Your request to delete your account',
+    hint: 'It was refused.',
+  },
+  {
     kind: 'publish_failed',
     label: 'Drafts that were not published',
     hint: 'Your draft could not be published at the time that was set for it.',

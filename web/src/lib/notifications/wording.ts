@@ -88,6 +88,10 @@ export function sentenceOf(notification: Notification): Piece[] {
       return [who, plain(' assigned an annotation in '), title, plain(' to you')];
     case 'guest_feedback':
       return [plain('Guests left feedback at your link '), titleOf(link?.label, 'without a label')];
+    case 'deletion_requested':
+      return [who, plain(' asks to have their account deleted')];
+    case 'deletion_decided':
+      return [plain('Your request to delete your account was refused')];
     case 'review_due': {
       const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
       return [plain('The review of '), title, plain(isPast ? ' is overdue' : ' is due soon')];
@@ -111,6 +115,8 @@ export function placeOf(notification: Notification, decidesAll = false): string 
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
     return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');
   }
+  if (kind === 'deletion_requested') return '/admin/deletions';
+  if (kind === 'deletion_decided') return '/settings/data';
   if (team !== undefined) return `/teams/${team.id}`;
   return actor === undefined ? '/notifications' : userPage(actor);
 }

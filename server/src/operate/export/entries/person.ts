@@ -82,6 +82,14 @@ const lists: readonly PersonList[] = [
       from resource_requests q where q.requester_user_ref = ${ref} order by q.requested_at, q.id`,
   },
   {
+    name: 'deletion-request',
+    read: ({
+      ref,
+    }) => sql`select json_build_object('note', q.note, 'state', q.state, 'requested_at', q.requested_at,
+        'decided_at', q.decided_at, 'decision_reason', q.decision_reason) as item
+      from deletion_requests q where q.user_ref = ${ref}`,
+  },
+  {
     name: 'reviews',
     read: (
       caller,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { lockFile } from '../../../content/assets/insert.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { Database } from '../../../platform/database/pool.ts';
-import { hashOfKey, hashOfLogo } from '../../../platform/storage/object-key.ts';
+import { hashOfKey, hashOfLogo, idOfExport, objectFolders } from '../../../platform/storage/object-key.ts';
 import { mayRemoveFiles } from '../../../platform/storage/removal.ts';
 import type { StoredObject } from '../../../platform/storage/storage.ts';
 import { removeUnusedLogo } from '../../appearance/logo.ts';
@@ -15,7 +15,7 @@ const BATCH = 500;
 /** Returns those of these keys that no row refers to; keys that are not ours are left out. */
 export async function unreferenced(db: Database, keys: readonly string[]): Promise<Set<string>> {
   const named = keys.flatMap((key) => {
-    const hash = hashOfKey(key) ?? hashOfLogo(key);
+    const hash = hashOfKey(key) ?? hashOfLogo(key) ?? idOfExport(key);
     return hash === null ? [] : [{ key, hash }];
   });
   const { rows } = await sql<{ key: string }>`
@@ -26,6 +26,7 @@ export async function unreferenced(db: Database, keys: readonly string[]): Promi
       when 'renditions' then exists (select from files f where f.hash = k.hash and exists (
         select from jsonb_each(f.renditions) r where r.value ->> 'object' = k.key))
       when 'subtitles' then exists (select from subtitles s where s.file_hash = k.hash)
+      when 'exports' then exists (select from account_exports e where e.id::text = k.hash)
       else exists (select from logos l where l.hash = k.hash) end`.execute(db);
   return new Set(rows.map(({ key }) => key));
 }
@@ -43,7 +44,7 @@ export async function* findOrphans(
     );
     return objects.filter(({ key }) => orphans.has(key));
   };
-  for (const prefix of ['originals', 'renditions', 'subtitles', 'logos']) {
+  for (const prefix of objectFolders) {
     for await (const object of storage.list(prefix)) {
       if (object.modifiedAt < olderThan) batch.push(object);
       if (batch.length < BATCH) continue;
@@ -62,9 +63,10 @@ async function removeOrphan({ db, storage }: OrphanDeps, key: string): Promise<b
   const logo = hashOfLogo(key);
   if (logo !== null) return removeUnusedLogo({ db, storage }, logo);
   const hash = hashOfKey(key);
-  if (hash === null) return false;
+  if (hash === null && idOfExport(key) === null) return false;
   return db.transaction().execute(async (tx) => {
-    await lockFile(tx, hash);
+    // An export has its row before its file.
+    if (hash !== null) await lockFile(tx, hash);
     if (!(await mayRemoveFiles(tx)) || !(await unreferenced(tx, [key])).has(key)) return false;
     await storage.delete(key);
     return true;

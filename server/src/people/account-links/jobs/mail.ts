@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { Deps } from '../../../core/deps.ts';
-import type { JobHandler } from '../../../core/job-table.ts';
+import type { JobHandler, Jobs } from '../../../core/job-table.ts';
+import type { Database } from '../../../platform/database/pool.ts';
 import { randomToken } from '../../identity/access-tokens.ts';
 import { hashToken } from '../../identity/sessions.ts';
+import type { Letter } from '../../mail/letter.ts';
 import { type LinkMail, postLink, readLinkMail } from '../../mail/links.ts';
 import { type LinkPurpose, linkMinutes } from '../links.ts';
 
@@ -42,29 +44,47 @@ export function mailAccountLinkJob(deps: MailDeps): JobHandler<'mail-account-lin
   };
 }
 
-/** Tells the owner of an address what was done with it (EMAIL-4, REGISTER-3). */
+async function nameOf(db: Database, user: number): Promise<string | null> {
+  const row = await db.selectFrom('users').select('username').where('ref', '=', user).executeTakeFirst();
+  return row?.username ?? null;
+}
+
+type Notice = Jobs['mail-account-notice']['notice'];
+
+const notices: {
+  readonly [N in Notice]: (
+    username: string,
+    mail: LinkMail,
+  ) => Pick<Letter, 'subject' | 'greeting' | 'items'>;
+} = {
+  'email-changes': (username, { siteName, baseUrl }) => ({
+    subject: `The e-mail of your account on ${siteName} is about to change`,
+    greeting: `Another e-mail was entered for the account ${username} on ${siteName}. It counts once it is confirmed. If it was not you, change your password.`,
+    items: [{ text: 'Security settings', quote: null, link: `${baseUrl}/settings/security` }],
+  }),
+  'known-address': (username, { siteName, baseUrl }) => ({
+    subject: `You already have an account on ${siteName}`,
+    greeting: `Somebody tried to register with this address on ${siteName}, where your account is ${username}. If it was you, sign in with it. If not, ignore this mail.`,
+    items: [{ text: 'Sign in', quote: null, link: `${baseUrl}/sign-in` }],
+  }),
+  'account-deleted': (username, { siteName }) => ({
+    subject: `Your account on ${siteName} was deleted`,
+    greeting: `You asked to have the account ${username} on ${siteName} deleted. This was done. What you published stays without your name.`,
+    items: [],
+  }),
+  'account-archived': (username, { siteName }) => ({
+    subject: `Your account on ${siteName} was archived`,
+    greeting: `You asked to have the account ${username} on ${siteName} deleted. It was archived instead: nobody can sign in with it any more.`,
+    items: [],
+  }),
+};
+
+/** Tells the owner of an address what was done with it (EMAIL-4, REGISTER-3, DELETION-4). */
 export function mailAccountNoticeJob(deps: MailDeps): JobHandler<'mail-account-notice'> {
-  return async ({ user, to, notice, id }, { log }) => {
+  return async ({ user, to, notice, id, username }, { log }) => {
     const mail = await readLinkMail(deps);
-    const account = await deps.db
-      .selectFrom('users')
-      .select('username')
-      .where('ref', '=', user)
-      .executeTakeFirst();
-    if (mail === null || account === undefined) return;
-    const { siteName, baseUrl } = mail;
-    const letter =
-      notice === 'email-changes'
-        ? {
-            subject: `The e-mail of your account on ${siteName} is about to change`,
-            greeting: `Another e-mail was entered for the account ${account.username} on ${siteName}. It counts once it is confirmed. If it was not you, change your password.`,
-            items: [{ text: 'Security settings', quote: null, link: `${baseUrl}/settings/security` }],
-          }
-        : {
-            subject: `You already have an account on ${siteName}`,
-            greeting: `Somebody tried to register with this address on ${siteName}, where your account is ${account.username}. If it was you, sign in with it. If not, ignore this mail.`,
-            items: [{ text: 'Sign in', quote: null, link: `${baseUrl}/sign-in` }],
-          };
-    await postLink({ log }, mail, { ...letter, to, id: `notice.${id}` });
+    const name = username ?? (await nameOf(deps.db, user));
+    if (mail === null || name === null) return;
+    await postLink({ log }, mail, { ...notices[notice](name, mail), to, id: `notice.${id}` });
   };
 }

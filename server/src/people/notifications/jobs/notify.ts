@@ -1,5 +1,6 @@
 import type { NotificationKind } from '@vitrine/contract/notifications';
 import { type RawBuilder, sql } from 'kysely';
+import { holdersOf } from '../../../access/capabilities.ts';
 import { liveComment } from '../../../access/comments.ts';
 import { live } from '../../../access/live.ts';
 import { livePost, publishedPost } from '../../../access/posts.ts';
@@ -322,6 +323,18 @@ export async function notifyOf(db: Database, event: DomainEvent): Promise<void> 
       const { request, actor } = event;
       const recipients = accounts(await decidersOf(db, request));
       await notify(db, `request:${request}`, { kind: 'request_received', actor, request, recipients });
+      return;
+    }
+    case 'deletion_request': {
+      const { request, actor } = event;
+      const recipients = accounts(await holdersOf(db, 'users.write'));
+      await notify(db, `deletion_request:${request}`, { kind: 'deletion_requested', actor, recipients });
+      return;
+    }
+    case 'deletion_decision': {
+      const { request, user, actor } = event;
+      const recipients = accounts([user]);
+      await notify(db, `deletion_decision:${request}`, { kind: 'deletion_decided', actor, recipients });
       return;
     }
     case 'decision': {
