@@ -8,6 +8,7 @@ const own: readonly Place[] = [
   { href: '/settings/tokens', label: 'Access tokens' },
   { href: '/settings/preferences', label: 'Preferences' },
   { href: '/settings/notifications', label: 'Notifications' },
+  { href: '/settings/data', label: 'Your data' },
 ];
 
 /** The pages of the account area. */

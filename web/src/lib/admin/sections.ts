@@ -12,6 +12,7 @@ const adminSections: readonly AdminSection[] = [
   { href: '/admin/users', label: 'Users', capability: 'users.read' },
   { href: '/admin/sign-ins', label: 'Sign-ins', capability: 'users.read' },
   { href: '/admin/invitations', label: 'Invitations', capability: 'users.write' },
+  { href: '/admin/deletions', label: 'Deletion requests', capability: 'users.write' },
   { href: '/admin/registration', label: 'Registration', capability: 'system.config.read' },
   { href: '/admin/providers', label: 'Identity providers', capability: 'system.config.read' },
   { href: '/admin/roles', label: 'Roles', capability: 'roles.read' },
