@@ -473,6 +473,25 @@ AS $function$
   end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.note_changed_assets()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_root_edits(array(select distinct e.asset_id from edited e));
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION public.note_changed_values()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform note_root_edits(array(select distinct e.subject_id from edited e
+    where e.subject_kind = 'asset' and e.set_by in ('manual', 'api')));
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.note_copies()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -496,6 +515,22 @@ begin
   return null;
 end
 $function$;
+
+CREATE OR REPLACE FUNCTION public.note_root_edits(ids uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform graphile_worker.add_job('write-sidecars', json_build_object('root', noted.root_id),
+      job_key => 'write-sidecars:' || noted.root_id, max_attempts => 5)
+    from (
+      select distinct a.root_id from assets a join roots r on r.id = a.root_id
+      where a.id = any(ids) and r.sidecars = 'write') noted;
+  insert into root_edits (asset_id, root_id)
+    select a.id, a.root_id from assets a join roots r on r.id = a.root_id
+    where a.id = any(ids) and r.sidecars = 'write' order by a.id
+    on conflict (asset_id) do update set root_id = excluded.root_id, edited_at = excluded.edited_at;
+end $function$;
 
 CREATE OR REPLACE FUNCTION public.place_cell_of(place point)
  RETURNS bigint
@@ -1508,6 +1543,7 @@ create table asset_changes (
 );
 CREATE INDEX asset_changes_actor ON public.asset_changes USING btree (actor_user_ref) WHERE (actor_user_ref IS NOT NULL);
 CREATE INDEX asset_changes_asset ON public.asset_changes USING btree (asset_id, at DESC, id DESC);
+CREATE TRIGGER assets_changed AFTER INSERT ON public.asset_changes REFERENCING NEW TABLE AS edited FOR EACH STATEMENT EXECUTE FUNCTION note_changed_assets();
 
 create table asset_documents (
   asset_id uuid not null,
@@ -2503,6 +2539,7 @@ create table field_value_history (
   constraint field_value_history_subject_kind_check CHECK ((subject_kind = ANY (ARRAY['asset'::text, 'collection'::text])))
 );
 CREATE INDEX field_value_history_subject ON public.field_value_history USING btree (subject_id, field_id, at DESC, id DESC);
+CREATE TRIGGER values_changed AFTER INSERT ON public.field_value_history REFERENCING NEW TABLE AS edited FOR EACH STATEMENT EXECUTE FUNCTION note_changed_values();
 
 create table fields (
   id uuid not null default gen_random_uuid(),
@@ -3335,6 +3372,16 @@ create table root_changes (
   constraint root_changes_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE CASCADE,
   constraint root_changes_folder_check CHECK ((octet_length(folder) <= 2000))
 );
+
+create table root_edits (
+  asset_id uuid not null,
+  root_id uuid not null,
+  edited_at timestamp with time zone not null default clock_timestamp(),
+  constraint root_edits_pkey PRIMARY KEY (asset_id),
+  constraint root_edits_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint root_edits_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE CASCADE
+);
+CREATE INDEX root_edits_root ON public.root_edits USING btree (root_id, asset_id);
 
 create table root_files (
   id bigint not null generated always as identity,

@@ -55,6 +55,7 @@ export const jobNames = [
   'scan-root',
   'rescan-roots',
   'export-account',
+  'write-sidecars',
 ] as const;
 export type JobName = (typeof jobNames)[number];
 

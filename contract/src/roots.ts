@@ -7,8 +7,11 @@ import { Count, closed, nullable, page, pageQuery, Ref, Removal, Timestamp, Uuid
 
 const Path = Type.String({ minLength: 1, maxLength: 2000, pattern: '^[^\\u0000]+$' });
 
-/** Whether XMP files beside the files describe them. Edits are never written to them (ROOT-13). */
-const SidecarUse = Type.Enum(['off', 'read']);
+/**
+ * Whether XMP files beside the files describe them (ROOT-13). `write`: edits of assets are also written to `a.jpg.xmp`
+ * beside the file (ROOT-15).
+ */
+const SidecarUse = Type.Enum(['off', 'read', 'write']);
 
 /** A pattern with `*`, `?` and `**`, compared with the name, or with the path below the root if it has a `/`. */
 const Skip = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 100 });
@@ -126,7 +129,7 @@ export const createRoot = operation({
   tag: 'Roots',
   summary: 'Name a folder whose files become assets',
   description:
-    'The files stay where they are, and are never written. Its rules hold for new files. Scans the folder in the background. A folder inside, above or equal to the data directory or another root returns 400.',
+    'The files stay where they are, and are never written; with `sidecars: write`, edits are written to XMP files beside them. Its rules hold for new files. Scans the folder in the background. A folder inside, above or equal to the data directory or another root returns 400.',
   door: { holds: 'system.admin' },
   scope: 'admin',
   example: { path: '/srv/photos', owner_ref: 1, sensitivity: 'org', skip: ['*.tmp', 'cache/**'] },

@@ -36,6 +36,7 @@ import { exportAccountJob } from '../operate/account-data/export-job.ts';
 import { pairOf } from '../operate/accounts/batch/actions.ts';
 import { releaseLogoJob } from '../operate/appearance/logo.ts';
 import { expireJob } from '../operate/expire.ts';
+import { writeSidecarsJob } from '../operate/roots/write-sidecars.ts';
 import { countStorageJob } from '../operate/storage/count.ts';
 import { sweepJob } from '../operate/storage/sweep/stored-files.ts';
 import { mailLinksOfNameJob } from '../people/account-links/jobs/find.ts';
@@ -94,6 +95,7 @@ export function jobHandlers(deps: Deps): JobHandlers {
     'scan-root': scanRootJob(deps),
     'rescan-roots': rescanRootsJob(deps),
     'export-account': exportAccountJob(deps),
+    'write-sidecars': writeSidecarsJob(deps),
     deliver: deliverJob(deps),
     unpair: unpairJob(deps),
     'fetch-renditions': fetchRenditionsJob(deps),

@@ -122,6 +122,8 @@ export interface Jobs {
   'reopen-reviews': { post: string; review: string };
   /** Reminds of reviews that are due in a day, or were due. */
   'remind-reviews': Record<string, never>;
+  /** Writes the sidecars of edited assets below a root (ROOT-15). */
+  'write-sidecars': { root: string };
   /** Writes the export of an account (EXPORT-17). */
   'export-account': { export: string };
   /** Publishes a draft if it is scheduled and due. */

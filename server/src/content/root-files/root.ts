@@ -10,18 +10,15 @@ export interface RootRow
     'id' | 'path' | 'owner_user_ref' | 'team_id' | 'writable' | 'skip' | 'identity' | 'scan_id'
   > {
   sensitivity: Sensitivity;
-  sidecars: 'off' | 'read';
+  sidecars: 'off' | 'read' | 'write';
   fields: PathField[];
 }
-
-/** How `roots r` uses sidecars. The column also allows `write`, which no operation sets. */
-export const sidecarUse = sql<RootRow['sidecars']>`case when r.sidecars = 'off' then 'off' else 'read' end`;
 
 /** Returns the roots that match, in the order of their paths. */
 export async function readRoots(db: Database, which: RawBuilder<boolean>): Promise<RootRow[]> {
   const { rows } = await sql<RootRow>`
     select r.id, r.path, r.owner_user_ref, r.team_id, r.writable, r.skip, r.identity, r.scan_id, r.sensitivity,
-      ${sidecarUse} as sidecars, r.fields
+      r.sidecars, r.fields
     from roots r where ${which} order by r.path`.execute(db);
   return rows;
 }

@@ -20,7 +20,6 @@ import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { compilePattern } from '../path-values/path-patterns.ts';
 import { findPathFields } from '../path-values/path-values.ts';
-import { sidecarUse } from '../root-files/root.ts';
 import { checkPath } from './check-path.ts';
 import { requestScan } from './request.ts';
 
@@ -59,7 +58,7 @@ function shown({ scan_id, scan_state, scan_counts, scan_reason, scan_at, ...root
 async function showRoots(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<Root[]> {
   const { rows } = await sql<ShownRow>`
     select r.id, r.path, r.owner_user_ref as owner_ref, ${displayName(caller, 'o')} as owner_name, r.team_id,
-      r.sensitivity, r.writable, ${sidecarUse} as sidecars, r.skip, r.fields, r.created_at, r.scan_id, r.scan_state, r.scan_counts,
+      r.sensitivity, r.writable, r.sidecars, r.skip, r.fields, r.created_at, r.scan_id, r.scan_state, r.scan_counts,
       r.scan_reason, r.scan_at, coalesce(n.assets, 0) as assets, coalesce(n.missing, 0) as missing
     from roots r left join users o on o.ref = r.owner_user_ref left join lateral (
       select count(*) as assets, count(a.missing_since) as missing from assets a

@@ -1254,6 +1254,12 @@ interface RootChangesTable {
   due_at: Generated<string>;
 }
 
+interface RootEditsTable {
+  asset_id: string;
+  root_id: string;
+  edited_at: Generated<string>;
+}
+
 interface RootFilesTable {
   id: GeneratedAlways<number>;
   root_id: string;
@@ -1771,6 +1777,7 @@ export interface Tables {
   role_capabilities: RoleCapabilitiesTable;
   roles: RolesTable;
   root_changes: RootChangesTable;
+  root_edits: RootEditsTable;
   root_files: RootFilesTable;
   roots: RootsTable;
   saved_searches: SavedSearchesTable;

@@ -8,6 +8,8 @@ export interface XmlLimits {
   mostDepth: number;
   /** Comments split texts, which parsers then read differently. */
   comments: boolean;
+  /** Processing instructions, such as those around XMP. */
+  instructions?: boolean;
 }
 
 /** Receives the elements of a document in order. */
@@ -21,7 +23,7 @@ const MOST_ATTRIBUTES = 100;
 
 /**
  * Reads a document in linear time and bounded memory; throws XmlFault for one that is not well-formed, exceeds the limits,
- * or has a document type or instructions. Call it before a parser that builds a tree, which a crafted document can block.
+ * or has a document type or, unless allowed, instructions. Call it before a parser that builds a tree, which a crafted document can block.
  */
 export function readBoundedXml(xml: string, limits: XmlLimits, reader: XmlReader = {}): void {
   if (Buffer.byteLength(xml) > limits.mostBytes) throw new XmlFault('the document is too large');
@@ -35,7 +37,7 @@ export function readBoundedXml(xml: string, limits: XmlLimits, reader: XmlReader
     throw new XmlFault(message.slice(0, 200));
   });
   parser.on('doctype', refuse('a document type'));
-  parser.on('processinginstruction', refuse('an instruction'));
+  if (limits.instructions !== true) parser.on('processinginstruction', refuse('an instruction'));
   if (!limits.comments) parser.on('comment', refuse('a comment'));
   parser.on('opentagstart', () => {
     attributes = 0;

@@ -28,6 +28,7 @@ const works: Readonly<Record<JobName, string>> = {
   'run-batch': 'Change many files or posts at once',
   'publish-post': 'Publish a draft at its time',
   'trim-versions': 'Remove old versions of files',
+  'write-sidecars': 'Write XMP sidecars beside files left in place',
   'export-account': 'Write the export of an account',
   'scan-root': 'Scan a folder left in place',
   'rescan-roots': 'Look for changes in folders left in place',

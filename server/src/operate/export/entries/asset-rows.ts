@@ -112,26 +112,38 @@ export function showValues(rows: readonly ValueRow[]): ExportedValue[] {
   return rows.map(showValue).filter(({ values }) => values.length > 0);
 }
 
+/** Returns the assets `a` of an export that meet a condition. */
+async function selectAssets(db: Database, extent: Extent, which: RawBuilder<unknown>): Promise<AssetRow[]> {
+  const { rows } = await sql<Omit<AssetRow, 'values'> & { values: ValueRow[] }>`
+    select a.id, ${isAlike('assets', 'a')} as is_alike, a.created_at, a.title, a.description, a.file_name, a.file_hash,
+      f.size_bytes, array(select t.value from asset_tags t where t.asset_id = a.id order by t.position, t.value) as tags,
+      ${valuesColumn(extent, 'asset')} as values,
+      (select coalesce(json_agg(json_build_object('number', v.number, 'hash', v.file_hash, 'bytes', o.size_bytes,
+          'note', v.note, 'file_name', v.file_name) order by v.number), '[]')
+        from asset_versions v join files o on o.hash = v.file_hash
+        where v.asset_id = a.id and v.file_hash <> a.file_hash) as versions,
+      (select coalesce(json_agg(json_build_object('lang', s.lang, 'hash', s.file_hash, 'bytes', s.size_bytes)
+          order by s.lang collate "C"), '[]')
+        from subtitles s where s.asset_id = a.id) as subtitles
+    from assets a join files f on f.hash = a.file_hash
+    where ${exportedAssets(extent)} and ${which}`.execute(db);
+  return rows.map((row) => ({ ...row, values: showValues(row.values) }));
+}
+
 /** Yields the assets of an export in the order of their ids. */
 export async function* readAssets(db: Database, extent: Extent): AsyncGenerator<AssetRow> {
   let after = '00000000-0000-0000-0000-000000000000';
   for (;;) {
-    const { rows } = await sql<Omit<AssetRow, 'values'> & { values: ValueRow[] }>`
-      select a.id, ${isAlike('assets', 'a')} as is_alike, a.created_at, a.title, a.description, a.file_name, a.file_hash,
-        f.size_bytes, array(select t.value from asset_tags t where t.asset_id = a.id order by t.position, t.value) as tags,
-        ${valuesColumn(extent, 'asset')} as values,
-        (select coalesce(json_agg(json_build_object('number', v.number, 'hash', v.file_hash, 'bytes', o.size_bytes,
-            'note', v.note, 'file_name', v.file_name) order by v.number), '[]')
-          from asset_versions v join files o on o.hash = v.file_hash
-          where v.asset_id = a.id and v.file_hash <> a.file_hash) as versions,
-        (select coalesce(json_agg(json_build_object('lang', s.lang, 'hash', s.file_hash, 'bytes', s.size_bytes)
-            order by s.lang collate "C"), '[]')
-          from subtitles s where s.asset_id = a.id) as subtitles
-      from assets a join files f on f.hash = a.file_hash
-      where a.id > ${after} and ${exportedAssets(extent)} order by a.id limit ${PAGE}`.execute(db);
-    for (const row of rows) yield { ...row, values: showValues(row.values) };
+    const rows = await selectAssets(db, extent, sql`a.id > ${after} order by a.id limit ${PAGE}`);
+    yield* rows;
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return;
     after = last.id;
   }
+}
+
+/** Returns one asset of the library with all its values; null if there is none, or it is in the trash. */
+export async function readAsset(db: Database, id: string): Promise<AssetRow | null> {
+  const rows = await selectAssets(db, { kind: 'library' }, sql`a.id = ${id} and a.deleted_at is null`);
+  return rows[0] ?? null;
 }

@@ -4,7 +4,7 @@ import type { AssetRow, ExportedValue } from './asset-rows.ts';
 /** The namespace of what standard properties cannot hold. */
 const ownNamespace = 'urn:vitrine:xmp:1.0/';
 
-const namespaces = {
+export const namespaces = {
   rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
   dc: 'http://purl.org/dc/elements/1.1/',
   xmp: 'http://ns.adobe.com/xap/1.0/',
@@ -63,6 +63,22 @@ const properties: Readonly<Record<string, (values: readonly string[]) => string[
   city: ([value = '']) => [simple('photoshop:City', value)],
   country: ([value = '']) => [simple('photoshop:Country', value)],
   gps_coordinates: position,
+};
+
+/** The properties that a field about this property of files has, as prefix and name. */
+export const propertiesOfSource: Readonly<Record<string, readonly string[]>> = {
+  description: ['dc:description'],
+  keywords: ['dc:subject'],
+  creator: ['dc:creator'],
+  copyright: ['dc:rights'],
+  credit: ['photoshop:Credit'],
+  rating: ['xmp:Rating'],
+  label: ['xmp:Label'],
+  people: ['Iptc4xmpExt:PersonInImage'],
+  capture_datetime: ['photoshop:DateCreated'],
+  city: ['photoshop:City'],
+  country: ['photoshop:Country'],
+  gps_coordinates: ['exif:GPSLatitude', 'exif:GPSLongitude'],
 };
 
 /** A value with the code of its field, for every field. */
