@@ -5,7 +5,7 @@ import { readMessages } from './sources.ts';
 
 type Text = Catalogue[string];
 
-const partsOf = (text: string) => (text.match(/\{\d+\}|<\/?\d+\/?>/g) ?? []).sort().join(' ');
+const partsOf = (text: string) => (text.match(/\{\w+\}|<\/?\d+\/?>/g) ?? []).sort().join(' ');
 const categoriesOf = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories;
 
 /** Returns what is wrong with one text of a translation. */

@@ -49,7 +49,7 @@ describe('arrow keys in rows of different widths', () => {
 });
 
 describe('the number of selected items', () => {
-  const nouns = ['file', 'files'] as const;
+  const nouns = nounsFor(['asset']);
 
   it('is spelled out', () => {
     expect(chosenInWords({ count: 1, everything: false }, nouns, undefined)).toBe('1 file selected');
@@ -71,8 +71,8 @@ describe('a selection of files and posts', () => {
   });
 
   it('is named after what it contains', () => {
-    expect(nounsFor(['post'])).toEqual(['post', 'posts']);
-    expect(nounsFor(['asset', 'post'])).toEqual(['item', 'items']);
+    expect(nounsFor(['post']).counted(2)).toBe('2 posts');
+    expect(nounsFor(['asset', 'post']).counted(2)).toBe('2 items');
   });
 
   it('is previewed as one, with each reason once', () => {

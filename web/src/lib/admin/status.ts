@@ -1,4 +1,6 @@
 import type { SignInState, UserStatus } from '@vitrine/contract/users';
+import { listOf } from '#lib/languages/list.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 
 interface InWords {
   readonly label: string;
@@ -93,9 +95,9 @@ export function obstacleWords({ obstacle }: SignInState): string | undefined {
 export function signInWords({ by, obstacle }: SignInState): string {
   if (obstacle !== undefined) return obstacles[obstacle];
   const names = by.map((way) =>
-    way === 'password' ? 'a password' : way === 'passkey' ? 'a passkey' : `“${way}”`,
+    way === 'password' ? phrase('a password') : way === 'passkey' ? phrase('a passkey') : `“${way}”`,
   );
-  return `Yes, with ${names.join(' or ')}`;
+  return `Yes, with ${listOf(names, 'disjunction')}`;
 }
 
 /** The reasons why accounts cannot sign in, as choices of a filter; empty: any account. */

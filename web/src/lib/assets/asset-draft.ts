@@ -1,5 +1,6 @@
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** The state of the asset form. `undeclared` means no declaration, which differs from `none` (ASSET-21). */
 export interface AssetDraft {
@@ -26,13 +27,13 @@ export function draftOf(asset: ShownAsset): AssetDraft {
 }
 
 const labels: Readonly<Record<keyof AssetDraft, string>> = {
-  title: 'title',
-  description: 'description',
-  tags: 'tags',
-  status: 'status',
-  sensitivity: 'who may see it',
-  mature: 'the mature rating',
-  declared: 'how AI took part',
+  title: phrase('title'),
+  description: phrase('description'),
+  tags: phrase('tags'),
+  status: phrase('status'),
+  sensitivity: phrase('who may see it'),
+  mature: phrase('the mature rating'),
+  declared: phrase('how AI took part'),
 };
 const parts: readonly (keyof AssetDraft)[] = [
   'title',

@@ -1,53 +1,92 @@
 import type { AssetHappening, AssetHistoryEntry } from '@vitrine/contract/asset-history';
-import { locale } from '#lib/languages/language.ts';
+import { listOf } from '#lib/languages/list.ts';
+import { partsOf, places } from '#lib/languages/parts.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
+
+/** A part of a sentence: text, or the person who did it. */
+export type Part = { readonly text: string } | { readonly who: NonNullable<AssetHistoryEntry['who']> };
 
 const propertyWords: Readonly<Record<string, string>> = {
-  title: 'title',
-  description: 'description',
-  tags: 'tags',
-  status: 'status',
-  sensitivity: 'audience',
-  mature: 'mature content',
-  ai_provenance: 'use of AI',
-  clear_ai_provenance: 'use of AI',
-  asset_type: 'type',
-  team_id: 'team',
-  clear_team: 'team',
-  metadata: 'metadata',
-  related: 'related files',
+  title: phrase('title'),
+  description: phrase('description'),
+  tags: phrase('tags'),
+  status: phrase('status'),
+  sensitivity: phrase('audience'),
+  mature: phrase('mature content'),
+  ai_provenance: phrase('use of AI'),
+  clear_ai_provenance: phrase('use of AI'),
+  asset_type: phrase('type'),
+  team_id: phrase('team'),
+  clear_team: phrase('team'),
+  metadata: phrase('metadata'),
+  related: phrase('related files'),
 };
 
 /** Returns the properties of an edit in words, such as "title and tags". */
-function editedInWords(properties: readonly string[]): string {
-  const words = [...new Set(properties.map((name) => propertyWords[name] ?? name.replaceAll('_', ' ')))];
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-}
+const editedInWords = (properties: readonly string[]) =>
+  listOf([...new Set(properties.map((name) => propertyWords[name] ?? name.replaceAll('_', ' ')))]);
 
-const times = (count: number | undefined, what: string) =>
-  count === 1 || count === undefined ? `one ${what}` : `${count.toLocaleString(locale())} ${what}s`;
+const isEmpty = (text: string | undefined): text is undefined | '' => text === undefined || text === '';
 
-const linkOf = ({ label }: AssetHistoryEntry) =>
-  label === undefined || label === '' ? 'a share link' : `the share link “${label}”`;
+/** Stands for the person. */
+const [person] = places;
 
-const sentences: Readonly<Record<AssetHappening, (entry: AssetHistoryEntry) => string>> = {
-  created: () => 'uploaded the file',
-  edited: ({ properties }) => `changed ${editedInWords(properties ?? [])}`,
-  version_added: ({ version, note }) =>
-    `added version ${version}${note === undefined || note === '' ? '' : `: “${note}”`}`,
-  field_changed: ({ field }) => `changed ${field === undefined ? 'a field' : `“${field.title}”`}`,
-  state_changed: () => 'moved it to another state',
-  deleted: () => 'deleted it',
-  restored: () => 'restored it',
-  shared: ({ subject }) => `shared it with ${subject?.display_name ?? 'an account'}`,
-  link_created: (entry) => `made ${linkOf(entry)}`,
-  link_revoked: (entry) => `${linkOf(entry)} was revoked`,
-  viewed_through_link: (entry) => `${times(entry.count, 'view')} through ${linkOf(entry)}`,
-  downloaded_through_link: (entry) => `${times(entry.count, 'download')} through ${linkOf(entry)}`,
+/** What happened, by a person who may be unknown. */
+type Sentence = (entry: AssetHistoryEntry, who: string | undefined) => string;
+
+const versionAdded: Sentence = ({ version, note }, who) => {
+  const added = who === undefined ? `Added version ${version}` : `${who} added version ${version}`;
+  return isEmpty(note) ? added : `${added}: “${note}”`;
 };
 
-/** Describes what happened; the name of who did it precedes the sentence if there is one. */
-export function happeningInWords(entry: AssetHistoryEntry): string {
-  const sentence = sentences[entry.what](entry);
-  return entry.who === undefined ? sentence.charAt(0).toUpperCase() + sentence.slice(1) : sentence;
+const linkCreated: Sentence = ({ label }, who) => {
+  if (isEmpty(label)) return who === undefined ? 'Made a share link' : `${who} made a share link`;
+  return who === undefined ? `Made the share link “${label}”` : `${who} made the share link “${label}”`;
+};
+
+const edited: Sentence = ({ properties = [] }, who) => {
+  const parts = editedInWords(properties);
+  return who === undefined ? `Changed ${parts}` : `${who} changed ${parts}`;
+};
+
+const fieldChanged: Sentence = ({ field }, who) => {
+  const name = field === undefined ? phrase('a field') : `“${field.title}”`;
+  return who === undefined ? `Changed ${name}` : `${who} changed ${name}`;
+};
+
+const shared: Sentence = ({ subject }, who) => {
+  const account = subject?.display_name ?? phrase('an account');
+  return who === undefined ? `Shared it with ${account}` : `${who} shared it with ${account}`;
+};
+
+/** Visitors of links are unknown, and so is who revoked one. */
+const sentences: Readonly<Record<AssetHappening, Sentence>> = {
+  created: (_, who) => (who === undefined ? 'Uploaded the file' : `${who} uploaded the file`),
+  edited,
+  version_added: versionAdded,
+  field_changed: fieldChanged,
+  state_changed: (_, who) =>
+    who === undefined ? 'Moved it to another state' : `${who} moved it to another state`,
+  deleted: (_, who) => (who === undefined ? 'Deleted it' : `${who} deleted it`),
+  restored: (_, who) => (who === undefined ? 'Restored it' : `${who} restored it`),
+  shared,
+  link_created: linkCreated,
+  link_revoked: ({ label }) =>
+    isEmpty(label) ? 'A share link was revoked' : `The share link “${label}” was revoked`,
+  viewed_through_link: ({ count = 1, label }) =>
+    isEmpty(label)
+      ? plural(count, ['One view through a share link', '# views through a share link'])
+      : `${plural(count, ['One view', '# views'])} through the share link “${label}”`,
+  downloaded_through_link: ({ count = 1, label }) =>
+    isEmpty(label)
+      ? plural(count, ['One download through a share link', '# downloads through a share link'])
+      : `${plural(count, ['One download', '# downloads'])} through the share link “${label}”`,
+};
+
+/** Describes what happened, with the person who did it if there is one. */
+export function happeningInWords(entry: AssetHistoryEntry): Part[] {
+  const { what, who } = entry;
+  const sentence = sentences[what](entry, who === undefined ? undefined : person);
+  return partsOf<Part>(sentence, who === undefined ? {} : { [person]: { who } }, (text) => ({ text }));
 }

@@ -1,6 +1,7 @@
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AiProvenance } from '@vitrine/contract/values';
 import { locale } from '#lib/languages/language.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** Returns the file type for display: `JPEG`, `PNG`; `File` without an extension. */
 export function fileType(asset: ShownAsset): string {
@@ -29,6 +30,6 @@ export function titleOf(asset: Asset): string {
 
 /** Returns the English name of the language of subtitles. */
 export function languageOf(tag: string): string {
-  if (tag === 'und') return 'an unknown language';
+  if (tag === 'und') return phrase('an unknown language');
   return new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
 }

@@ -1,11 +1,11 @@
 import type { TagDetail } from '@vitrine/contract/assets';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** Describes the source of a tag: "by hand", "by AI, 92 % sure", "imported". */
 export function sourceOf(tag: TagDetail): string {
-  if (tag.source === 'manual') return 'by hand';
-  if (tag.source === 'import') return 'imported';
-  const sure = tag.confidence == null ? '' : `, ${Math.round(tag.confidence * 100)} % sure`;
-  return `by AI${sure}`;
+  if (tag.source === 'manual') return phrase('by hand');
+  if (tag.source === 'import') return phrase('imported');
+  return tag.confidence == null ? phrase('by AI') : `by AI, ${Math.round(tag.confidence * 100)} % sure`;
 }
 
 /** Returns the program that suggested a tag; undefined for tags from people. */

@@ -1,5 +1,6 @@
 import type { AssetSelection, BatchPreview, PostSelection } from '@vitrine/contract/batches';
 import type { Selection } from '#lib/selection/selection.svelte.ts';
+import type { Nouns } from '#lib/selection/words.ts';
 import { nounsOf, type Subject } from './subjects.ts';
 
 /** Objects of one kind that a batch changes. */
@@ -46,9 +47,9 @@ export function targetsOf(
 }
 
 /** Returns the nouns for objects of these kinds. */
-export function nounsFor(kinds: readonly Subject[]): readonly [one: string, many: string] {
+export function nounsFor(kinds: readonly Subject[]): Nouns {
   const [only, ...others] = kinds;
-  return only === undefined || others.length > 0 ? ['item', 'items'] : nounsOf[only];
+  return nounsOf[only === undefined || others.length > 0 ? 'mixed' : only];
 }
 
 /** Returns the previews of targets as one. */

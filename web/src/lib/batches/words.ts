@@ -1,6 +1,7 @@
 import type { Batch, BatchPreview } from '@vitrine/contract/batches';
 import { locale } from '#lib/languages/language.ts';
-import { numberOf } from '#lib/selection/words.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+import type { Nouns } from '#lib/selection/words.ts';
 import { nounsOf } from './subjects.ts';
 
 /** The reason for posts that lack approvals (APPROVAL-1). */
@@ -8,9 +9,9 @@ export const missingApprovals = 'approval_required';
 
 /** Reasons that the service gives for many objects, for users. */
 const reasons: Readonly<Record<string, string>> = {
-  'not found': 'not found, or not shared with you',
-  [missingApprovals]: 'approvals are missing',
-  'changed since': 'changed by somebody since',
+  'not found': phrase('not found, or not shared with you'),
+  [missingApprovals]: phrase('approvals are missing'),
+  'changed since': phrase('changed by somebody since'),
 };
 
 /** Returns why an object is not changed, as part of a sentence. */
@@ -21,16 +22,20 @@ export function reasonInWords(reason: string): string {
 /** Says what a batch would do, in sentences. */
 export function previewInWords(
   { matched, changes, unchanged, refused }: BatchPreview,
-  nouns: readonly [one: string, many: string],
+  { counted, none }: Nouns,
 ): readonly string[] {
-  if (matched === 0) return [`There are no ${nouns[1]} to change.`];
+  if (matched === 0) return [none];
   const kept = refused.reduce((sum, { count }) => sum + count, 0);
   return [
-    changes === 0 ? 'Nothing would change.' : `${numberOf(changes, nouns)} will change.`,
+    changes === 0 ? 'Nothing would change.' : `${counted(changes)} will change.`,
     ...(unchanged === 0
       ? []
-      : [`${numberOf(unchanged, nouns)} ${unchanged === 1 ? 'stays as it is' : 'stay as they are'}.`]),
-    ...(kept === 0 ? [] : [`${numberOf(kept, nouns)} cannot be changed:`]),
+      : [
+          unchanged === 1
+            ? `${counted(unchanged)} stays as it is.`
+            : `${counted(unchanged)} stay as they are.`,
+        ]),
+    ...(kept === 0 ? [] : [`${counted(kept)} cannot be changed:`]),
   ];
 }
 
@@ -83,10 +88,10 @@ export function titleOf({ kind, state }: Pick<Batch, 'kind' | 'state'>): string 
 /** Says how many objects a batch has dealt with, or changed. */
 export function progressInWords(batch: Batch): string {
   const { subject, done, total, changed, unchanged, refused_count } = batch;
-  const nouns = nounsOf[subject];
-  if (!isOver(batch)) return `${done.toLocaleString(locale())} of ${numberOf(total, nouns)}`;
+  const { counted } = nounsOf[subject];
+  if (!isOver(batch)) return `${done.toLocaleString(locale())} of ${counted(total)}`;
   return [
-    `${numberOf(changed, nouns)} changed`,
+    `${counted(changed)} changed`,
     ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString(locale())} as before`]),
     ...(refused_count === 0 ? [] : [`${refused_count.toLocaleString(locale())} not changed`]),
     ...(done < total ? [`${(total - done).toLocaleString(locale())} not reached`] : []),

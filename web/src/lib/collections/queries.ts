@@ -3,6 +3,7 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { CallError } from '@vitrine/contract/client';
 import type { Collection, CollectionUpdate } from '@vitrine/contract/collections';
 import type { Post } from '@vitrine/contract/posts';
+import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import { firstShownOf } from './cover-picture.ts';
@@ -165,6 +166,7 @@ export async function changeCollection(
     const newer = await client.call('getCollection', { params: { id } });
     overtaken(newer);
     await putCollection(service, newer);
-    throw new CallError(409, 'the collection has changed; saving again overwrites those changes');
+    const problem = phrase('the collection has changed; saving again overwrites those changes');
+    throw new CallError(409, problem);
   }
 }

@@ -1,4 +1,5 @@
 import { CallError } from '@vitrine/contract/client';
+import { phrase } from '#lib/languages/phrase.ts';
 import type { Service } from '#lib/service.ts';
 import type { ItemRef } from './item.ts';
 import { refreshCollection, savedInQuery } from './queries.ts';
@@ -21,10 +22,11 @@ export async function saveInto(
       });
   } catch (error) {
     if (error instanceof CallError && error.status === 404) {
-      throw new CallError(
-        404,
-        `the collection or the ${item.kind === 'post' ? 'post' : 'file'} no longer exists`,
-      );
+      const problem =
+        item.kind === 'post'
+          ? phrase('the collection or the post no longer exists')
+          : phrase('the collection or the file no longer exists');
+      throw new CallError(404, problem);
     }
     throw error;
   }

@@ -1,5 +1,5 @@
 import type { CsvPreview } from '@vitrine/contract/asset-csv';
-import { numberOf } from '#lib/selection/words.ts';
+import { plural } from '#lib/languages/plural.ts';
 
 type Change = CsvPreview['changes'][number];
 
@@ -23,16 +23,16 @@ export function differencesInWords({
   refused_count,
 }: CsvPreview): readonly string[] {
   if (rows === 0) return ['The file has no rows.'];
-  const values = numberOf(change_count, ['value', 'values']);
+  const values = plural(change_count, ['# value', '# values']);
   return [
     changed === 0
       ? 'Nothing would change.'
-      : `${values} of ${numberOf(changed, ['file', 'files'])} will change.`,
+      : `${values} of ${plural(changed, ['# file', '# files'])} will change.`,
     ...(unchanged === 0
       ? []
-      : [
-          `${numberOf(unchanged, ['row', 'rows'])} ${unchanged === 1 ? 'says' : 'say'} what is already there.`,
-        ]),
-    ...(refused_count === 0 ? [] : [`${numberOf(refused_count, ['row', 'rows'])} will be left out:`]),
+      : [plural(unchanged, ['# row says what is already there.', '# rows say what is already there.'])]),
+    ...(refused_count === 0
+      ? []
+      : [plural(refused_count, ['# row will be left out:', '# rows will be left out:'])]),
   ];
 }

@@ -1,4 +1,5 @@
 import type { DrawnSize } from '@vitrine/contract/stroke-shapes';
+import { plural } from '#lib/languages/plural.ts';
 
 /** Returns the size in which drawings are laid out, for the ratio of width to height of what is drawn on. */
 export function drawnSize(ratio: number): DrawnSize {
@@ -9,7 +10,7 @@ export function drawnSize(ratio: number): DrawnSize {
 export function drawingInWords(strokes: readonly { tool?: string; text?: string }[]): string {
   if (strokes.length === 0) return 'Nothing is drawn yet.';
   const texts = strokes.flatMap(({ text }) => (text === undefined ? [] : [`“${text}”`]));
-  const count = strokes.length === 1 ? '1 stroke' : `${strokes.length} strokes`;
+  const count = plural(strokes.length, ['# stroke', '# strokes']);
   return texts.length === 0
     ? `A drawing of ${count}`
     : `A drawing of ${count}, with the text ${texts.join(', ')}`;

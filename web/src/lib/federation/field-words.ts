@@ -1,6 +1,7 @@
 import type { PeerField } from '@vitrine/contract/federated-fields';
 import { fieldTypes } from '@vitrine/contract/field-types';
 import { viewOf } from '#lib/fields/types/registry.ts';
+import { plural } from '#lib/languages/plural.ts';
 
 const names: Readonly<Record<string, string>> = {
   status: 'Status',
@@ -67,6 +68,6 @@ export function fieldStateOf({ state, field }: PeerField): { label: string; text
 /** Describes how many objects have a value of the field, and how many of these values are not used here. */
 export function countLine({ value_count: values, unused_count: unused }: PeerField): string {
   if (values === 0) return 'Nothing they currently share has a value.';
-  const all = values === 1 ? '1 value' : `${values} values`;
+  const all = plural(values, ['# value', '# values']);
   return unused === 0 ? `${all}.` : `${all}, ${unused} of them not used.`;
 }

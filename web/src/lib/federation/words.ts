@@ -1,4 +1,5 @@
 import type { Origin, Peer, PeerShare, SensitiveMember } from '@vitrine/contract/federation';
+import { phrase } from '#lib/languages/phrase.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Formats the author at a peer and the library: "Alice, Harbour". */
@@ -36,10 +37,15 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
 export function shareLine({ person, team, scope, expires_at, encrypted, delivered }: PeerShare): string {
   const username = person === null ? null : decodeURIComponent(person.split('/').at(-1) ?? person);
   const who = username ?? (team === null ? 'Everyone there' : `The team ${team.name}`);
-  const may = scope === 'comment' ? 'can comment' : 'can view';
-  const until = expires_at === null ? '' : ` until ${shortDayOf(expires_at)}`;
-  const sealed = encrypted ? ', with restricted or mature content' : '';
-  return `${who} ${may}${until}${sealed}${delivered ? '' : ' (being sent)'}`;
+  const may = mayText(who, scope, expires_at);
+  const all = encrypted ? `${may}, with restricted or mature content` : may;
+  return delivered ? all : `${all} (being sent)`;
+}
+
+function mayText(who: string, scope: PeerShare['scope'], end: string | null): string {
+  if (end === null) return scope === 'comment' ? `${who} can comment` : `${who} can view`;
+  const day = shortDayOf(end);
+  return scope === 'comment' ? `${who} can comment until ${day}` : `${who} can view until ${day}`;
 }
 
 /** Describes an asset that is restricted or mature by its title; one that is withheld by its owner. */
@@ -54,9 +60,9 @@ export function sensitiveTitle(member: SensitiveMember): string {
 export function whySensitive(member: SensitiveMember): string {
   const reasons =
     'title' in member
-      ? [member.restricted ? 'restricted' : '', member.mature ? 'mature' : '']
-      : ['withheld from you'];
-  const left = isConfirmable(member) ? '' : 'left out: only its owner can share it';
+      ? [member.restricted ? phrase('restricted') : '', member.mature ? phrase('mature') : '']
+      : [phrase('withheld from you')];
+  const left = isConfirmable(member) ? '' : phrase('left out: only its owner can share it');
   return [...reasons, left].filter((reason) => reason !== '').join(', ');
 }
 

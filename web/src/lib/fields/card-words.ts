@@ -1,10 +1,12 @@
 import type { CardField } from '@vitrine/contract/field-values';
+import { language as spoken } from '#lib/languages/language.ts';
 import { writtenDayOf, writtenMomentOf } from '#lib/time/moments.ts';
 
 /** Formats a value for the strip of a card; adds the name of the field if the value alone is unclear. */
 function cardWord({ label, value }: CardField, language?: string): string {
   if (value === 'true') return label;
-  if (value === 'false') return `Not ${label.toLocaleLowerCase()}`;
+  // Other languages write nouns with a capital.
+  if (value === 'false') return `Not ${spoken() === 'en' ? label.toLocaleLowerCase() : label}`;
   if (/^\d{4}-\d\d-\d\d$/.test(value)) return writtenDayOf(value, language);
   if (/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:Z|[+-]\d\d:\d\d)$/.test(value))
     return writtenMomentOf(value, language);

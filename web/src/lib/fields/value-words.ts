@@ -1,5 +1,6 @@
 import type { FieldValue, SetBy } from '@vitrine/contract/field-values';
 import type { FieldDefinition } from '@vitrine/contract/fields';
+import { phrase } from '#lib/languages/phrase.ts';
 import type { Members, WordsOf } from './types/field-type.ts';
 import { viewOf } from './types/registry.ts';
 
@@ -15,27 +16,27 @@ export function valueInWords(
 /** Describes the source of a value briefly; empty for values that people typed. */
 export const markOf: Readonly<Record<SetBy, string>> = {
   manual: '',
-  exif: 'from the file',
-  iptc: 'from the file',
-  xmp: 'from the file',
-  api: 'by a program',
-  import: 'imported',
-  computed: 'computed',
-  default: 'default',
+  exif: phrase('from the file'),
+  iptc: phrase('from the file'),
+  xmp: phrase('from the file'),
+  api: phrase('by a program'),
+  import: phrase('imported'),
+  computed: phrase('computed'),
+  default: phrase('default'),
   mirror: '',
 };
 
 /** Describes the source of a value in full. */
 export const sourceInWords: Readonly<Record<SetBy, string>> = {
-  manual: 'by hand',
-  exif: 'read from the file’s EXIF data',
-  iptc: 'read from the file’s IPTC data',
-  xmp: 'read from the file’s XMP data',
-  api: 'by a program',
-  import: 'by an import',
-  computed: 'computed by the library',
-  default: 'the field’s default',
-  mirror: 'with the asset itself',
+  manual: phrase('by hand'),
+  exif: phrase('read from the file’s EXIF data'),
+  iptc: phrase('read from the file’s IPTC data'),
+  xmp: phrase('read from the file’s XMP data'),
+  api: phrase('by a program'),
+  import: phrase('by an import'),
+  computed: phrase('computed by the library'),
+  default: phrase('the field’s default'),
+  mirror: phrase('with the asset itself'),
 };
 
 /** Returns the labels of a value's terms as resolved by the service. */

@@ -2,6 +2,7 @@ import type { Route } from '@vitrine/contract/client';
 import { CallError, createClient } from '@vitrine/contract/client';
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { OperationId, Operations } from '@vitrine/contract/operations';
+import { plural } from '#lib/languages/plural.ts';
 
 export type Credentials = BodyOf<Operations['login']>;
 
@@ -26,9 +27,8 @@ export function secondsOf(retryAfter: string | null): number | undefined {
 
 /** Formats a duration for users: "40 seconds", "2 minutes". */
 export function waitInWords(seconds: number): string {
-  if (seconds < 60) return seconds === 1 ? 'a second' : `${seconds} seconds`;
-  const minutes = Math.ceil(seconds / 60);
-  return minutes === 1 ? 'a minute' : `${minutes} minutes`;
+  if (seconds < 60) return plural(seconds, ['a second', '# seconds']);
+  return plural(Math.ceil(seconds / 60), ['a minute', '# minutes']);
 }
 
 /**

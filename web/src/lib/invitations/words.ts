@@ -1,4 +1,6 @@
 import type { Invitation, InvitationState } from '@vitrine/contract/invitations';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Labels of the states of invitations. */
@@ -26,7 +28,7 @@ export function expiryAfter(days: Lifetime, now: Date): string {
 /** Returns whom an invitation is for. */
 export function inviteeOf({ email, max_uses }: Pick<Invitation, 'email' | 'max_uses'>): string {
   if (email !== undefined && email !== null) return email;
-  return max_uses === 1 ? 'Anyone with the link, once' : `Anyone with the link, ${max_uses} times`;
+  return plural(max_uses, ['Anyone with the link, once', 'Anyone with the link, # times']);
 }
 
 /** Returns how an invitation is used and how long it is open. */
@@ -38,14 +40,16 @@ export function useOf({ state, uses, max_uses, expires_at }: Invitation): string
 
 /** Returns when and by whom an invitation was created. */
 export function originOf({ created_at, created_by, mailed }: Invitation): string {
-  const by = created_by === undefined ? '' : ` by ${created_by.display_name}`;
-  return `Created ${shortDayOf(created_at)}${by}${mailed ? ' · mailed' : ''}`;
+  const day = shortDayOf(created_at);
+  const created =
+    created_by === undefined ? `Created ${day}` : `Created ${day} by ${created_by.display_name}`;
+  return [created, ...(mailed ? [phrase('mailed')] : [])].join(' · ');
 }
 
 const roleNames: Readonly<Record<string, string>> = {
-  admin: 'an administrator',
-  member: 'a member',
-  viewer: 'a viewer',
+  admin: phrase('an administrator'),
+  member: phrase('a member'),
+  viewer: phrase('a viewer'),
 };
 
 /** Returns the words for a role by its code, as in "You will be a member". */

@@ -1,13 +1,12 @@
 import type { ListedLink, ShareLink } from '@vitrine/contract/links';
-import { locale } from '#lib/languages/language.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { agoOf } from '#lib/time/ago.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Describes the settings of a link briefly. */
 export function termsOf(link: ShareLink, now: number): string {
-  const ended = link.expires_at !== null && Date.parse(link.expires_at) <= now;
   return [
-    link.expires_at === null ? 'No end date' : `${ended ? 'Ended' : 'Until'} ${shortDayOf(link.expires_at)}`,
+    endOf(link, now),
     link.has_password ? 'Password' : undefined,
     link.allow_download ? downloadsOf(link) : undefined,
     link.watermark === null ? undefined : `Watermark “${link.watermark}”`,
@@ -15,7 +14,7 @@ export function termsOf(link: ShareLink, now: number): string {
     link.allow_picks
       ? link.max_picks === undefined
         ? 'Favourites'
-        : counted(link.max_picks, 'One favourite', 'Up to # favourites')
+        : plural(link.max_picks, ['One favourite', 'Up to # favourites'])
       : undefined,
     link.version === undefined ? undefined : `Version ${link.version}`,
   ]
@@ -23,12 +22,15 @@ export function termsOf(link: ShareLink, now: number): string {
     .join(' · ');
 }
 
+function endOf({ expires_at }: ShareLink, now: number): string {
+  if (expires_at === null) return 'No end date';
+  const day = shortDayOf(expires_at);
+  return Date.parse(expires_at) <= now ? `Ended ${day}` : `Until ${day}`;
+}
+
 function downloadsOf({ presets }: ShareLink): string {
   return presets === undefined ? 'Downloads' : `Downloads as ${presets.join(', ')}`;
 }
-
-const counted = (count: number, singular: string, plural: string) =>
-  count === 1 ? singular : plural.replace('#', count.toLocaleString(locale()));
 
 /** Describes how often the files of a link were viewed and downloaded; undefined if they were not. */
 export function usesOf({
@@ -36,8 +38,8 @@ export function usesOf({
   download_count,
 }: Pick<ShareLink, 'view_count' | 'download_count'>): string | undefined {
   const parts = [
-    view_count === 0 ? undefined : counted(view_count, '1 view', '# views'),
-    download_count === 0 ? undefined : counted(download_count, '1 download', '# downloads'),
+    view_count === 0 ? undefined : plural(view_count, ['# view', '# views']),
+    download_count === 0 ? undefined : plural(download_count, ['# download', '# downloads']),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? undefined : parts.join(' · ');
 }
@@ -45,9 +47,8 @@ export function usesOf({
 /** Describes how often and when a link was opened, and its files were viewed and downloaded. */
 export function viewsOf(link: ShareLink, now: number): string {
   if (link.last_opened_at === null) return usesOf(link) ?? 'Not opened yet';
-  const times = counted(link.opened_count, 'Opened once', 'Opened # times');
-  const uses = usesOf(link);
-  return `${times}, last ${agoOf(link.last_opened_at, now)}${uses === undefined ? '' : ` · ${uses}`}`;
+  const times = plural(link.opened_count, ['Opened once', 'Opened # times']);
+  return [`${times}, last ${agoOf(link.last_opened_at, now)}`, usesOf(link) ?? []].flat().join(' · ');
 }
 
 /** Returns whether a link works as far as its terms say. */
@@ -55,14 +56,23 @@ export function isOver(link: ShareLink, now: number): boolean {
   return link.revoked_at !== null || (link.expires_at !== null && Date.parse(link.expires_at) <= now);
 }
 
+const targets: Readonly<Record<ShareLink['target_kind'], { lost: string; untitled: string }>> = {
+  post: { lost: 'A post that was deleted or that you may not see', untitled: 'Untitled post' },
+  asset: { lost: 'A file that was deleted or that you may not see', untitled: 'Untitled file' },
+  collection: {
+    lost: 'A collection that was deleted or that you may not see',
+    untitled: 'Untitled collection',
+  },
+};
+
 /** Names the target of a link. */
 export function targetOf({
   target_kind,
   target_title,
 }: Pick<ListedLink, 'target_kind' | 'target_title'>): string {
-  const kind = { post: 'post', asset: 'file', collection: 'collection' }[target_kind];
-  if (target_title === null) return `A ${kind} that was deleted or that you may not see`;
-  return target_title.trim() === '' ? `Untitled ${kind}` : target_title;
+  const { lost, untitled } = targets[target_kind];
+  if (target_title === null) return lost;
+  return target_title.trim() === '' ? untitled : target_title;
 }
 
 /** Returns the page of the target of a link. */
@@ -73,6 +83,8 @@ export function targetPage({ target_kind, target_id }: ShareLink): string {
 /** Returns a warning about omitted files, or undefined. */
 export function omissionOf(count: number): string | undefined {
   if (count === 0) return undefined;
-  const files = count === 1 ? 'One file is' : `${count} files are`;
-  return `${files} left out: links never show damaged files, mature content or files with an audience of their own.`;
+  return plural(count, [
+    'One file is left out: links never show damaged files, mature content or files with an audience of their own.',
+    '# files are left out: links never show damaged files, mature content or files with an audience of their own.',
+  ]);
 }

@@ -1,4 +1,7 @@
 import type { Notification } from '@vitrine/contract/notifications';
+import { partsOf, places } from '#lib/languages/parts.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { userPage } from '#lib/page-addresses.ts';
 import { queueAddress } from '#lib/requests/queue.ts';
 import { requestKindOf } from '#lib/requests/wording.ts';
@@ -17,91 +20,120 @@ function titleOf(title: string | undefined, otherwise: string): Piece {
   return words === '' ? plain(otherwise) : strong(words);
 }
 
-function named(request: Notification['request']): string {
-  const kind = request?.target_kind ?? 'file';
-  return kind === 'asset' ? 'an asset' : `a ${kind}`;
+const targets = {
+  asset: phrase('an asset'),
+  post: phrase('a post'),
+  collection: phrase('a collection'),
+} as const;
+
+function askedIn(request: Notification['request']): Piece {
+  const kind = request?.target_kind;
+  return titleOf(request?.title, kind === undefined ? phrase('a file') : targets[kind]);
 }
 
+/** Stand for the person, for what they did something to, and for somebody or something else. */
+const [who, what, other] = places;
+
 const decided: Readonly<Record<string, string>> = {
-  granted: ' was granted',
-  denied: ' was denied',
-  expired: ' has ended',
-  pending: ' is waiting again',
+  granted: `What you asked about ${what} was granted`,
+  denied: `What you asked about ${what} was denied`,
+  expired: `What you asked about ${what} has ended`,
+  pending: `What you asked about ${what} is waiting again`,
 };
+
+/** What a sentence says of its places. */
+interface Said {
+  readonly sentence: string;
+  readonly about?: Piece;
+  readonly beside?: Piece;
+}
+
+function asks(request: Notification['request']): string {
+  const ask = request === undefined ? 'access' : requestKindOf(request);
+  if (ask === 'access') return `${who} asks to see ${what}`;
+  return ask === 'restore'
+    ? `${who} asks to have ${what} back from the trash`
+    : `${who} asks for a capability, naming ${what}`;
+}
+
+function likes(people: number): string {
+  if (people < 2) return `${who} likes your post ${what}`;
+  const others = plural(people - 1, ['one other', '# others']);
+  return `${who} and ${others} like your post ${what}`;
+}
+
+function saidOf(notification: Notification): Said {
+  const { kind, actor_count, post, request, review, team, member, asset, state, link } = notification;
+  const about = titleOf(post?.title, phrase('a post'));
+  const own = titleOf(post?.title, phrase('without a title'));
+  switch (kind) {
+    case 'request_received':
+      return { sentence: asks(request), about: askedIn(request) };
+    case 'request_decided': {
+      const sentence = decided[request?.state ?? ''] ?? `What you asked about ${what} was decided`;
+      return { sentence, about: askedIn(request) };
+    }
+    case 'comment':
+      return { sentence: `${who} commented on your post ${what}`, about: own };
+    case 'reply':
+      return { sentence: `${who} replied to you on ${what}`, about };
+    case 'watched_comment':
+      return { sentence: `${who} commented on ${what}`, about };
+    case 'mention':
+      return { sentence: `${who} mentioned you in ${what}`, about };
+    case 'follow':
+      return { sentence: `${who} started following you` };
+    case 'team_member_added':
+      return {
+        sentence: `${who} added ${what} to the team ${other}`,
+        about: member === undefined ? plain(phrase('someone')) : strong(member.display_name),
+        beside: strong(team?.name ?? ''),
+      };
+    case 'publish_failed':
+      return { sentence: `Your draft ${what} was not published at its time`, about: own };
+    case 'review_requested':
+      return { sentence: `${who} asks you to review ${what}`, about };
+    case 'review_decided':
+      return review?.decision === 'changes_requested'
+        ? { sentence: `${who} requested changes to ${what}`, about }
+        : { sentence: `${who} approved ${what}`, about };
+    case 'review_reopened':
+      return { sentence: `${what} has changed since you reviewed it`, about };
+    case 'state_changed':
+      return {
+        sentence: `${who} moved ${what} to ${other}`,
+        about: titleOf(asset?.title, phrase('an asset')),
+        beside: strong(state?.label ?? phrase('another state')),
+      };
+    case 'assigned':
+      return { sentence: `${who} assigned an annotation in ${what} to you`, about };
+    case 'guest_feedback':
+      return {
+        sentence: `Guests left feedback at your link ${what}`,
+        about: titleOf(link?.label, phrase('without a label')),
+      };
+    case 'deletion_requested':
+      return { sentence: `${who} asks to have their account deleted` };
+    case 'deletion_decided':
+      return { sentence: 'Your request to delete your account was refused' };
+    case 'review_due': {
+      const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
+      return {
+        sentence: isPast ? `The review of ${what} is overdue` : `The review of ${what} is due soon`,
+        about,
+      };
+    }
+    case 'like':
+      return { sentence: likes(actor_count), about: own };
+  }
+}
 
 /** Describes a notification in a sentence, using only what its recipient may see. */
 export function sentenceOf(notification: Notification): Piece[] {
-  const { kind, actor, actor_count, post, request, review, team, member, asset, state, link } = notification;
-  const who = actor === undefined ? plain('Someone') : strong(actor.display_name);
-  const title = titleOf(post?.title, 'a post');
-  const own = titleOf(post?.title, 'without a title');
-  switch (kind) {
-    case 'request_received': {
-      const asked = titleOf(request?.title, named(request));
-      const ask = request === undefined ? 'access' : requestKindOf(request);
-      if (ask === 'access') return [who, plain(' asks to see '), asked];
-      return ask === 'restore'
-        ? [who, plain(' asks to have '), asked, plain(' back from the trash')]
-        : [who, plain(' asks for a capability, naming '), asked];
-    }
-    case 'request_decided': {
-      const asked = titleOf(request?.title, named(request));
-      return [plain('What you asked about '), asked, plain(decided[request?.state ?? ''] ?? ' was decided')];
-    }
-    case 'comment':
-      return [who, plain(' commented on your post '), own];
-    case 'reply':
-      return [who, plain(' replied to you on '), title];
-    case 'watched_comment':
-      return [who, plain(' commented on '), title];
-    case 'mention':
-      return [who, plain(' mentioned you in '), title];
-    case 'follow':
-      return [who, plain(' started following you')];
-    case 'team_member_added':
-      return [
-        who,
-        plain(' added '),
-        member === undefined ? plain('someone') : strong(member.display_name),
-        plain(' to the team '),
-        strong(team?.name ?? ''),
-      ];
-    case 'publish_failed':
-      return [plain('Your draft '), own, plain(' was not published at its time')];
-    case 'review_requested':
-      return [who, plain(' asks you to review '), title];
-    case 'review_decided':
-      return review?.decision === 'changes_requested'
-        ? [who, plain(' requested changes to '), title]
-        : [who, plain(' approved '), title];
-    case 'review_reopened':
-      return [title, plain(' has changed since you reviewed it')];
-    case 'state_changed':
-      return [
-        who,
-        plain(' moved '),
-        titleOf(asset?.title, 'an asset'),
-        plain(' to '),
-        strong(state?.label ?? 'another state'),
-      ];
-    case 'assigned':
-      return [who, plain(' assigned an annotation in '), title, plain(' to you')];
-    case 'guest_feedback':
-      return [plain('Guests left feedback at your link '), titleOf(link?.label, 'without a label')];
-    case 'deletion_requested':
-      return [who, plain(' asks to have their account deleted')];
-    case 'deletion_decided':
-      return [plain('Your request to delete your account was refused')];
-    case 'review_due': {
-      const isPast = review?.due_at != null && Date.parse(review.due_at) < Date.now();
-      return [plain('The review of '), title, plain(isPast ? ' is overdue' : ' is due soon')];
-    }
-    case 'like': {
-      const others = actor_count - 1;
-      const more = others < 1 ? [] : [plain(` and ${others === 1 ? 'one other' : `${others} others`}`)];
-      return [who, ...more, plain(actor_count > 1 ? ' like your post ' : ' likes your post '), own];
-    }
-  }
+  const { sentence, about = plain(''), beside = plain('') } = saidOf(notification);
+  const { actor } = notification;
+  const person = actor === undefined ? plain('Someone') : strong(actor.display_name);
+  return partsOf(sentence, { [who]: person, [what]: about, [other]: beside }, plain);
 }
 
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */

@@ -58,10 +58,11 @@ const works: Readonly<Record<JobName, string>> = {
 };
 
 /** What jobs count, other than files. */
-const counted: Readonly<Record<string, string>> = {
-  'rewrite-tags': 'posts and files',
-  'rewrite-fields': 'values',
+const counted: Readonly<Record<string, (done: string, total: string) => string>> = {
+  'rewrite-tags': (done, total) => `${done} of ${total} posts and files`,
+  'rewrite-fields': (done, total) => `${done} of ${total} values`,
 };
+const countedFiles = (done: string, total: string) => `${done} of ${total} files`;
 
 const worksByName: ReadonlyMap<string, string> = new Map(Object.entries(works));
 
@@ -72,9 +73,8 @@ export function workOf(name: string): string {
 
 /** Describes the progress of a job: "12 of 40 files", "62 %, encoding". */
 export function progressWords(name: string, { part, step, done, total }: JobProgress): string {
-  const things = counted[name] ?? 'files';
   if (done !== null && total !== null)
-    return `${done.toLocaleString(locale())} of ${total.toLocaleString(locale())} ${things}`;
+    return (counted[name] ?? countedFiles)(done.toLocaleString(locale()), total.toLocaleString(locale()));
   const percent = `${Math.floor(part * 100)} %`;
   return step === null ? percent : `${percent}, ${step}`;
 }

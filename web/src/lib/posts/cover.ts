@@ -1,6 +1,8 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostMember } from '@vitrine/contract/posts';
 import { countedKinds, kindOf } from '#lib/assets/kinds.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { stageRatioOf } from './justified.ts';
 
 /** Returns the cover of a post: the chosen one, otherwise its first member (POST-23). */
@@ -36,8 +38,10 @@ export function cardLabel(post: Post): string {
 function filesInWords(members: readonly PostMember[]): string {
   const shown = members.flatMap((member) => (member.restricted ? [] : [member.asset]));
   const [first] = shown;
-  if (members.length === 0) return 'no files';
+  if (members.length === 0) return phrase('no files');
   if (shown.length !== members.length)
-    return members.length === 1 ? 'not shared with you' : `${members.length} files`;
+    return members.length === 1
+      ? phrase('not shared with you')
+      : plural(members.length, ['# file', '# files']);
   return members.length === 1 && first !== undefined ? kindOf(first) : countedKinds(shown);
 }

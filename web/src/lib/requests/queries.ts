@@ -6,6 +6,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { ResourceRequest } from '@vitrine/contract/requests';
 import type { TrashScope } from '@vitrine/contract/trash';
 import { nameOf } from '#lib/assets/labels.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 import { collectionPage } from '#lib/page-addresses.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { coverAssetOf, titleOf } from '#lib/posts/cover.ts';
@@ -81,9 +82,8 @@ export async function requestAccess({ client, queries }: Service, id: string, re
   try {
     await client.call('requestAccess', { params: { id }, body: reason === '' ? {} : { reason } });
   } catch (error) {
-    if (error instanceof CallError && error.status === 404)
-      throw new CallError(404, 'it cannot be requested now');
-    throw error;
+    const problem = phrase('it cannot be requested now');
+    throw error instanceof CallError && error.status === 404 ? new CallError(404, problem) : error;
   }
   // A response in flight may be older than this request.
   await queries.cancelQueries({ queryKey: askedKey });
@@ -133,7 +133,7 @@ export function targetQuery({ client }: Service, kind: ResourceRequest['target_k
         const href = `/assets/${id}`;
         if (!asset.restricted) return { name: `“${nameOf(asset)}”`, href, picture: asset };
         const owner = asset.owner_display_name;
-        const name = owner === undefined ? 'an asset' : `an asset of ${owner}`;
+        const name = owner === undefined ? phrase('an asset') : `an asset of ${owner}`;
         return { name, href, picture: undefined };
       } catch (error) {
         if (error instanceof CallError && error.status === 404) return null;
@@ -167,10 +167,8 @@ export async function shareRequestedAsset(
     await client.call('putAssetShare', { params: { id, user_ref }, body: { expires_at: expiresAt } });
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    throw new CallError(
-      error.status,
-      `your agreement is recorded, but the file was not shared: ${error.message}`,
-    );
+    const problem = `your agreement is recorded, but the file was not shared: ${error.message}`;
+    throw new CallError(error.status, problem);
   }
   void queries.invalidateQueries({ queryKey: ['shares', id] });
 }
@@ -218,9 +216,9 @@ export async function decide(service: Service, request: ResourceRequest, body: D
 }
 
 const refusals: Readonly<Record<number, string>> = {
-  403: 'this request is not yours to decide any more',
-  404: 'what it is about is not in the trash any more',
-  409: 'it has already been decided; the list shows the outcome',
+  403: phrase('this request is not yours to decide any more'),
+  404: phrase('what it is about is not in the trash any more'),
+  409: phrase('it has already been decided; the list shows the outcome'),
 };
 
 function withDecided(

@@ -1,4 +1,5 @@
 import type { ResourceRequest } from '@vitrine/contract/requests';
+import { partsOf, places } from '#lib/languages/parts.ts';
 import { dayOf } from '#lib/time/moments.ts';
 
 /** What is requested: access to an asset, a restore, or a capability (REQUEST-1). */
@@ -22,49 +23,61 @@ const deciderTexts: Readonly<Record<RequestKind, string>> = {
   capability: 'People who may grant capabilities decide.',
 };
 
-/** The state of a request in words, before and after the time of the decision; `after` ends the sentence. */
-export interface StateText {
-  readonly before: string;
-  readonly after: string;
+/** A part of the state of a request: text, or the time of the decision. */
+export type StatePart = { readonly text: string } | { readonly time: true };
+
+/** Stands for the time of the decision. */
+const [when] = places;
+
+function outcomeOf(request: ResourceRequest, decider: string | undefined): string {
+  if (request.state === 'denied') return decider === undefined ? 'Denied' : `Denied by ${decider}`;
+  const ask = requestKindOf(request);
+  if (ask === 'access') return decider === undefined ? 'Agreed to' : `Agreed to by ${decider}`;
+  return ask === 'restore' && request.state === 'granted'
+    ? decider === undefined
+      ? 'Restored'
+      : `Restored by ${decider}`
+    : decider === undefined
+      ? 'Granted'
+      : `Granted by ${decider}`;
+}
+
+/** Returns the outcome with the time of the decision, and when its effect ends or ended. */
+function decisionOf(outcome: string, request: ResourceRequest, language: string | undefined): string {
+  const end = request.grant_expires_at;
+  const hasEnd =
+    request.state === 'expired' ||
+    (request.state === 'granted' && requestKindOf(request) !== 'restore' && end !== null);
+  if (!hasEnd) return `${outcome} ${when}.`;
+  if (end === null) return `${outcome} ${when}, ended since.`;
+  // A revoked grant ended although its request is still marked as granted.
+  return request.state === 'expired' || Date.parse(end) <= Date.now()
+    ? `${outcome} ${when}, ended on ${dayOf(end, language)}.`
+    : `${outcome} ${when}, until ${dayOf(end, language)}.`;
+}
+
+function consequenceOf(request: ResourceRequest, isOpen: boolean): readonly string[] {
+  if (request.state !== 'granted' || requestKindOf(request) !== 'access') return [];
+  return [isOpen ? 'You can open the file.' : 'That records consent; it does not unlock the file by itself.'];
 }
 
 /**
- * `decider` is who decided: "you", a name, or undefined while unknown. `isOpen`: the viewer requested the file and
- * can now open it.
+ * Returns the state of a request in words. `decider` is who decided: "you", a name, or undefined while unknown.
+ * `isOpen`: the viewer requested the file and can now open it.
  */
 export function stateText(
   request: ResourceRequest,
   decider: string | undefined,
   language?: string,
   isOpen = false,
-): StateText {
-  const by = decider === undefined ? '' : ` by ${decider}`;
-  const ask = requestKindOf(request);
-  switch (request.state) {
-    case 'pending':
-      return { before: `Waiting. ${deciderTexts[ask]}`, after: '' };
-    case 'denied':
-      return { before: `Denied${by}`, after: '.' };
-    case 'expired': {
-      const end = request.grant_expires_at;
-      const ended = end === null ? ', ended since.' : `, ended on ${dayOf(end, language)}.`;
-      return { before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`, after: ended };
-    }
-    case 'granted': {
-      if (ask === 'restore') return { before: `Restored${by}`, after: '.' };
-      const end = request.grant_expires_at;
-      // A revoked grant ended although its request is still marked as granted.
-      const isOver = end !== null && Date.parse(end) <= Date.now();
-      const until = end === null ? '' : `, ${isOver ? 'ended on' : 'until'} ${dayOf(end, language)}`;
-      const consent =
-        ask === 'access' && !isOpen ? ' That records consent; it does not unlock the file by itself.' : '';
-      const opened = ask === 'access' && isOpen ? ' You can open the file.' : '';
-      return {
-        before: `${ask === 'access' ? 'Agreed to' : 'Granted'}${by}`,
-        after: `${until}.${consent}${opened}`,
-      };
-    }
-  }
+): StatePart[] {
+  const sentence =
+    request.state === 'pending'
+      ? `Waiting. ${deciderTexts[requestKindOf(request)]}`
+      : [decisionOf(outcomeOf(request, decider), request, language), ...consequenceOf(request, isOpen)].join(
+          ' ',
+        );
+  return partsOf<StatePart>(sentence, { [when]: { time: true } }, (text) => ({ text }));
 }
 
 /** Describes the effect of a decision in advance. REQUEST-11: it never says that the asset becomes visible. */

@@ -1,4 +1,6 @@
 import type { Review, Reviewer, ReviewQueue } from '@vitrine/contract/reviews';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { decisionWords } from './decision-words.ts';
 
 export const queueWords: readonly {
@@ -26,7 +28,7 @@ export function standOf({ decision, version, counts }: Reviewer, current: number
   if (counts && version === current) return words;
   return counts
     ? `${words}, on version ${version}`
-    : `${words} on version ${version}; the post has changed since`;
+    : phrase(`${words} on version ${version}; the post has changed since`);
 }
 
 /** Summarises the decisions that count: "2 of 3 approved". */
@@ -35,8 +37,8 @@ export function summaryOf({ reviewers, state }: Review): string {
   const approved = counting.filter(({ decision }) => decision === 'approved').length;
   const against = counting.length - approved;
   const parts = [`${approved} of ${reviewers.length} approved`];
-  if (against > 0) parts.push(against === 1 ? 'one asks for changes' : `${against} ask for changes`);
-  if (state === 'closed') parts.push('closed');
+  if (against > 0) parts.push(plural(against, ['one asks for changes', '# ask for changes']));
+  if (state === 'closed') parts.push(phrase('closed'));
   return parts.join(', ');
 }
 
@@ -51,9 +53,9 @@ export function approvalText(params: {
   const missing = String(params.missing ?? '')
     .split(' ')
     .filter((name) => name !== '');
-  const needed =
-    required === 1 ? 'One person must approve it first' : `${required} people must approve it first`;
-  const so = approved === 0 ? 'nobody has' : approved === 1 ? 'one has' : `${approved} have`;
+  const needed = plural(required, ['One person must approve it first', '# people must approve it first']);
+  const given =
+    approved === 0 ? phrase('so far nobody has') : plural(approved, ['so far one has', 'so far # have']);
   const waiting = missing.length === 0 ? 'Nobody else is asked yet.' : `Waiting for ${missing.join(', ')}.`;
-  return `${needed}; so far ${so}. ${waiting}`;
+  return `${needed}; ${given}. ${waiting}`;
 }

@@ -1,4 +1,5 @@
 import type { Root, RootScan } from '@vitrine/contract/roots';
+import { plural } from '#lib/languages/plural.ts';
 
 const states: Readonly<Record<RootScan['state'], string>> = {
   never: 'Not scanned',
@@ -23,12 +24,21 @@ export function isTroubled({ scan }: Root): boolean {
   return scan.state === 'unavailable' || scan.state === 'failed';
 }
 
+const changes = {
+  added: (count: number) => plural(count, ['# added', '# added']),
+  changed: (count: number) => plural(count, ['# changed', '# changed']),
+  moved: (count: number) => plural(count, ['# moved', '# moved']),
+  missing: (count: number) => plural(count, ['# missing', '# missing']),
+  returned: (count: number) => plural(count, ['# returned', '# returned']),
+  failed: (count: number) => plural(count, ['# failed', '# failed']),
+} as const;
+
 /** Returns what the scan has found, such as `12 files, 3 added`. */
 export function foundBy({ scan }: Root): string {
   const parts = (['added', 'changed', 'moved', 'missing', 'returned', 'failed'] as const).flatMap((name) =>
-    scan[name] === 0 ? [] : [`${scan[name]} ${name}`],
+    scan[name] === 0 ? [] : [changes[name](scan[name])],
   );
-  return [`${scan.files} ${scan.files === 1 ? 'file' : 'files'}`, ...parts].join(', ');
+  return [plural(scan.files, ['# file', '# files']), ...parts].join(', ');
 }
 
 /** Returns the lines of a text without empty ones. */

@@ -1,5 +1,6 @@
 import type { Highlight, SearchKind } from '@vitrine/contract/search';
 import { locale } from '#lib/languages/language.ts';
+import { plural } from '#lib/languages/plural.ts';
 import type { Sort } from './criteria.ts';
 
 /** Plural labels of the kinds. */
@@ -28,10 +29,8 @@ export const sortWords: readonly { readonly value: Sort; readonly label: string 
 
 /** "No results", "1 result", "1,204 results", "More than 1,000 results". */
 export function totalInWords(total: number, capped: boolean): string {
-  const number = new Intl.NumberFormat(locale()).format(total);
-  if (capped) return `More than ${number} results`;
-  if (total === 0) return 'No results';
-  return total === 1 ? '1 result' : `${number} results`;
+  if (capped) return `More than ${new Intl.NumberFormat(locale()).format(total)} results`;
+  return total === 0 ? 'No results' : plural(total, ['# result', '# results']);
 }
 
 /** Facets cover up to a thousand hits of a kind; the label says so if there are more. */

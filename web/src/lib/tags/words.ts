@@ -1,28 +1,31 @@
 import type { Tag, TagChange } from '@vitrine/contract/tags';
 import { locale } from '#lib/languages/language.ts';
+import { listOf } from '#lib/languages/list.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 
-const kinds = [
-  ['posts', 'post', 'posts'],
-  ['assets', 'asset', 'assets'],
-  ['follows', 'follower', 'followers'],
-  ['rails', 'arrangement of chips', 'arrangements of chips'],
-  ['views', 'saved view', 'saved views'],
-  ['searches', 'saved search', 'saved searches'],
-] as const;
+type Counted = 'posts' | 'assets' | 'follows' | 'rails' | 'views' | 'searches';
+
+const counts: Readonly<Record<Counted, (count: number) => string>> = {
+  posts: (count) => plural(count, ['# post', '# posts']),
+  assets: (count) => plural(count, ['# asset', '# assets']),
+  follows: (count) => plural(count, ['# follower', '# followers']),
+  rails: (count) => plural(count, ['# arrangement of chips', '# arrangements of chips']),
+  views: (count) => plural(count, ['# saved view', '# saved views']),
+  searches: (count) => plural(count, ['# saved search', '# saved searches']),
+};
+const kinds: readonly Counted[] = ['posts', 'assets', 'follows', 'rails', 'views', 'searches'];
 
 /** Describes what a rename or merge changes. */
 export function changeInWords(change: TagChange): string {
-  const parts = kinds.flatMap(([key, singular, plural]) => {
-    const n = change[key];
-    return n === 0 ? [] : [`${n.toLocaleString(locale())} ${n === 1 ? singular : plural}`];
-  });
-  if (parts.length === 0) return 'nothing';
-  return parts.length === 1 ? parts.join('') : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+  const parts = kinds.flatMap((kind) => (change[kind] === 0 ? [] : [counts[kind](change[kind])]));
+  return parts.length === 0 ? phrase('nothing') : listOf(parts);
 }
 
 /** Describes how many posts have a tag; the service counts up to a thousand. */
 export function postsInWords({ post_count, post_count_capped }: Tag): string {
   if (post_count === 0) return 'On assets only';
-  if (post_count === 1) return '1 post';
-  return `${post_count_capped ? 'More than ' : ''}${post_count.toLocaleString(locale())} posts`;
+  return post_count_capped && post_count > 1
+    ? `More than ${post_count.toLocaleString(locale())} posts`
+    : plural(post_count, ['# post', '# posts']);
 }

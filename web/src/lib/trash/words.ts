@@ -1,10 +1,11 @@
 import type { TrashItem, TrashScope } from '@vitrine/contract/trash';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** Describes who deleted an item. `name` is the person's name if known, undefined while it is loading. */
 export function deletedBy(item: TrashItem, ownRef: number, name: string | null | undefined): string {
-  if (item.deleted_by_user_ref === null) return 'by an unknown account';
-  if (item.deleted_by_user_ref === ownRef) return 'by you';
-  return name === null ? 'by someone' : `by ${name ?? '…'}`;
+  if (item.deleted_by_user_ref === null) return phrase('by an unknown account');
+  if (item.deleted_by_user_ref === ownRef) return phrase('by you');
+  return name === null ? phrase('by someone') : `by ${name ?? '…'}`;
 }
 
 /** Labels of the kinds of content. */

@@ -36,8 +36,8 @@ const mostKeptBytes = 1024 ** 3;
 /** After this time, nobody comes back for them. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 
-const bytesKey = (id: string) => `bytes ${id}`;
-const aboutKey = (id: string) => `about ${id}`;
+const bytesKey = (id: string) => ['bytes', id].join(' ');
+const aboutKey = (id: string) => ['about', id].join(' ');
 
 /** Holds a lock as long as this page is open; returns its name. Without locks, every other page counts as closed. */
 function holdPage(): string {

@@ -1,4 +1,4 @@
-/** A warning about a file before it is published. */
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** File extensions, with the extensions that their bytes may have. */
 const meant: readonly (readonly string[])[] = [
@@ -27,7 +27,9 @@ export function nameNote(name: string, extension: string | null): string | undef
   if (named === undefined || extension === null || named === extension) return undefined;
   const family = meant.find((extensions) => extensions.includes(named));
   if (family === undefined || family.includes(extension)) return undefined;
-  return `Its name says ${named.toUpperCase()}, but it is ${extension === 'txt' ? 'text' : `a ${extension.toUpperCase()} file`}.`;
+  return extension === 'txt'
+    ? `Its name says ${named.toUpperCase()}, but it is text.`
+    : `Its name says ${named.toUpperCase()}, but it is a ${extension.toUpperCase()} file.`;
 }
 
 /** Returns the warnings that are known before a file is sent. */
@@ -39,6 +41,8 @@ export function sizeNote(size: number): string | undefined {
 export function copyNote(titles: readonly string[]): string | undefined {
   const [first, ...more] = titles;
   if (first === undefined) return undefined;
-  const name = first.trim() === '' ? 'an untitled file' : `“${first}”`;
-  return `You have this file already: ${name}${more.length === 0 ? '' : ` and ${more.length} more`}.`;
+  const name = first.trim() === '' ? phrase('an untitled file') : `“${first}”`;
+  return more.length === 0
+    ? `You have this file already: ${name}.`
+    : `You have this file already: ${name} and ${more.length} more.`;
 }

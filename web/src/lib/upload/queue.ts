@@ -5,6 +5,8 @@ import {
   sidecarMatches,
   stemOf,
 } from '@vitrine/contract/sidecars';
+import { phrase } from '#lib/languages/phrase.ts';
+import { plural } from '#lib/languages/plural.ts';
 import { copyNote, nameNote, sizeNote } from './notes.ts';
 import type { SentAsset } from './sent.ts';
 
@@ -51,15 +53,13 @@ const playable: readonly number[] = [3, 4];
 export function tooManyFiles(count: number, more: number): string | undefined {
   const room = mostFiles - count;
   if (more <= room) return undefined;
-  const limit = `A post can have at most ${mostFiles} files`;
-  if (count === 0) return `${limit}, and you chose ${more}. Nothing was added: choose fewer.`;
+  if (count === 0)
+    return `A post can have at most ${mostFiles} files, and you chose ${more}. Nothing was added: choose fewer.`;
   const left =
     room <= 0
-      ? 'so there is no room'
-      : room === 1
-        ? 'so there is room for one'
-        : `so there is room for ${room}`;
-  return `${limit}. It has ${count} already, ${left}, and you chose ${more}. Nothing was added.`;
+      ? phrase('so there is no room')
+      : plural(room, ['so there is room for one', 'so there is room for #']);
+  return `A post can have at most ${mostFiles} files. It has ${count} already, ${left}, and you chose ${more}. Nothing was added.`;
 }
 
 export function added(
@@ -145,7 +145,7 @@ const describable: readonly number[] = [1, 3, 4];
 function describedBy(queue: UploadQueue, { id, name }: UploadItem, asset: SentAsset): string | undefined {
   if (!isMetadataName(name)) return undefined;
   const file = queue.find((item) => item.id !== id && item.assetId === asset.id);
-  return file?.name ?? (describable.includes(asset.type) ? 'an earlier file' : undefined);
+  return file?.name ?? (describable.includes(asset.type) ? phrase('an earlier file') : undefined);
 }
 
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
@@ -231,6 +231,9 @@ export function teamNote(teams: readonly (string | undefined)[], teamId: string)
     return teams.length === 0 ? `${shows} Files added from now on belong to the team too.` : shows;
   const others = teams.filter((team) => team !== teamId).length;
   if (others === 0) return `${shows} The files belong to the team too.`;
-  const [were, them] = others === 1 ? ['One file was', 'it'] : [`${others} files were`, 'them'];
-  return `${shows} ${were} added before you chose the team. To assign ${them} to it, remove and add ${them} again.`;
+  const before = plural(others, [
+    'One file was added before you chose the team. To assign it to it, remove and add it again.',
+    '# files were added before you chose the team. To assign them to it, remove and add them again.',
+  ]);
+  return `${shows} ${before}`;
 }

@@ -2,7 +2,10 @@ import routes from 'virtual:routes';
 import { CallError } from '@vitrine/contract/client';
 import { errorHeader } from '@vitrine/contract/errors/header';
 import type { DetailedError, Upload } from 'tus-js-client';
+import { phrase } from '#lib/languages/phrase.ts';
 import { assetIn, errorIn, type Sending, type SentAsset } from './sent.ts';
+
+const connectionLost = phrase('the connection was lost during the upload');
 
 /** Delays between attempts in milliseconds, which start over with every byte that arrives. */
 const retryDelays = [0, 1000, 3000, 5000, 10_000, 20_000, 30_000, 60_000];
@@ -30,7 +33,7 @@ async function useUpload(
   const response = await send().catch(async () => {
     await online();
     return send().catch(() => {
-      throw new CallError(0, 'the connection was lost during the upload');
+      throw new CallError(0, connectionLost);
     });
   });
   const answer: unknown = await response.json();

@@ -1,5 +1,6 @@
 import type { AssetVersion } from '@vitrine/contract/versions';
 import { fileSize } from '#lib/assets/file-size.ts';
+import { plural } from '#lib/languages/plural.ts';
 
 /** Returns the facts of the file of a version: `PNG · 1,200 × 800 · 4.2 MB`. */
 export function factsOf({
@@ -32,5 +33,5 @@ export function keptProblem(typed: string): string | undefined {
 export function keptInWords(keep: number | null): string {
   if (keep === null) return 'All of them.';
   if (keep === 0) return 'None. A new version replaces the file for good.';
-  return keep === 1 ? 'The last one.' : `The last ${keep}.`;
+  return plural(keep, ['The last one.', 'The last #.']);
 }

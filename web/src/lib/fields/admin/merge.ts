@@ -1,4 +1,5 @@
-import { locale } from '#lib/languages/language.ts';
+import { listOf } from '#lib/languages/list.ts';
+import { plural } from '#lib/languages/plural.ts';
 
 interface MergeCounts {
   readonly assets: number;
@@ -8,19 +9,16 @@ interface MergeCounts {
   readonly conditions: number;
 }
 
-const counted = (count: number, singular: string, plural: string) =>
-  `${count.toLocaleString(locale())} ${count === 1 ? singular : plural}`;
-
 /** Describes what a merge would move. */
 export function mergeInWords({ assets, collections, aliases, defaults, conditions }: MergeCounts): string {
   const parts = [
-    ...(assets === 0 ? [] : [counted(assets, 'asset', 'assets')]),
-    ...(collections === 0 ? [] : [counted(collections, 'collection', 'collections')]),
-    ...(aliases === 0 ? [] : [counted(aliases, 'alias', 'aliases')]),
-    ...(defaults === 0 ? [] : [counted(defaults, 'default', 'defaults')]),
-    ...(conditions === 0 ? [] : [counted(conditions, 'condition', 'conditions')]),
+    ...(assets === 0 ? [] : [plural(assets, ['# asset', '# assets'])]),
+    ...(collections === 0 ? [] : [plural(collections, ['# collection', '# collections'])]),
+    ...(aliases === 0 ? [] : [plural(aliases, ['# alias', '# aliases'])]),
+    ...(defaults === 0 ? [] : [plural(defaults, ['# default', '# defaults'])]),
+    ...(conditions === 0 ? [] : [plural(conditions, ['# condition', '# conditions'])]),
   ];
-  const last = parts.pop();
-  if (last === undefined) return 'It is not used: no value, alias, default or condition would change.';
-  return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} would change.`;
+  return parts.length === 0
+    ? 'It is not used: no value, alias, default or condition would change.'
+    : `${listOf(parts)} would change.`;
 }

@@ -2,6 +2,7 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
+import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { Flag } from './flags.ts';
@@ -103,7 +104,8 @@ export async function changeDefinition(
   } catch (error) {
     if (error instanceof CallError && error.code === 'changed') {
       await refreshDefinition(service, field.id);
-      throw new CallError(409, 'the field has changed; save again to overwrite it with yours');
+      const problem = phrase('the field has changed; save again to overwrite it with yours');
+      throw new CallError(409, problem);
     }
     throw error;
   }

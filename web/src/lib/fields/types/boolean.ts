@@ -1,3 +1,4 @@
+import { phrase } from '#lib/languages/phrase.ts';
 import type { FieldTypeView } from './field-type.ts';
 
 export const boolean: FieldTypeView = {
@@ -10,8 +11,8 @@ export const boolean: FieldTypeView = {
   draftOf: ({ value_num }) => value_num?.toString() ?? '',
   sentOf: (text) => ({ kind: 'value', members: { value_num: text === '1' ? 1 : 0 } }),
   filterControl: { kind: 'yes or no' },
-  comparisons: [{ value: '=', label: 'is' }],
-  filterWords: (value) => (value === '1' ? 'yes' : 'no'),
+  comparisons: [{ value: '=', label: phrase('is') }],
+  filterWords: (value) => (value === '1' ? phrase('yes') : phrase('no')),
   defaultControl: { kind: 'yes or no' },
   defaultText: ({ value_num }) => (value_num === 1 ? 'yes' : 'no'),
   defaultOf: (text) => ({ value_num: text === 'yes' ? 1 : 0 }),

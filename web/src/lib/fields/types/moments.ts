@@ -1,12 +1,13 @@
+import { phrase } from '#lib/languages/phrase.ts';
 import { writtenDayOf } from '#lib/time/moments.ts';
 import { asTyped, type Comparison, type FieldTypeView } from './field-type.ts';
 
 const times: readonly Comparison[] = [
-  { value: '=', label: 'is' },
-  { value: '>=', label: 'from' },
-  { value: '<=', label: 'up to' },
-  { value: '>', label: 'after' },
-  { value: '<', label: 'before' },
+  { value: '=', label: phrase('is') },
+  { value: '>=', label: phrase('from') },
+  { value: '<=', label: phrase('up to') },
+  { value: '>', label: phrase('after') },
+  { value: '<', label: phrase('before') },
 ];
 
 /** What days and times have in common. A day matches the whole day, so times are searched by day. */

@@ -1,3 +1,4 @@
+import { phrase } from '#lib/languages/phrase.ts';
 import { localeOf } from '#lib/time/moments.ts';
 import { asTyped, type FieldTypeView } from './field-type.ts';
 
@@ -28,11 +29,11 @@ export const number: FieldTypeView = {
   },
   filterControl: decimal,
   comparisons: [
-    { value: '=', label: 'is' },
-    { value: '>=', label: 'at least' },
-    { value: '<=', label: 'at most' },
-    { value: '>', label: 'more than' },
-    { value: '<', label: 'less than' },
+    { value: '=', label: phrase('is') },
+    { value: '>=', label: phrase('at least') },
+    { value: '<=', label: phrase('at most') },
+    { value: '>', label: phrase('more than') },
+    { value: '<', label: phrase('less than') },
   ],
   filterWords: asTyped,
   defaultControl: decimal,

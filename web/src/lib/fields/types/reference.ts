@@ -1,3 +1,4 @@
+import { phrase } from '#lib/languages/phrase.ts';
 import { asTyped, type FieldTypeView } from './field-type.ts';
 
 const uuidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
@@ -13,8 +14,8 @@ export const reference: FieldTypeView = {
   draftOf: ({ value_ref }) => value_ref ?? '',
   sentOf: (text) => ({ kind: 'value', members: { value_ref: text } }),
   filterControl: { kind: 'asset' },
-  comparisons: [{ value: '=', label: 'is' }],
-  filterWords: () => 'one asset',
+  comparisons: [{ value: '=', label: phrase('is') }],
+  filterWords: () => phrase('one asset'),
   defaultControl: {
     kind: 'line',
     type: 'text',

@@ -1,3 +1,4 @@
+import { phrase } from '#lib/languages/phrase.ts';
 import { asTyped, type FieldTypeView } from './field-type.ts';
 
 /** One term. */
@@ -21,7 +22,7 @@ export const select: FieldTypeView = {
   label: 'One term',
   icon: 'tag',
   explanation: 'One term of a vocabulary.',
-  comparisons: [{ value: '=', label: 'is' }],
+  comparisons: [{ value: '=', label: phrase('is') }],
 };
 
 export const tree: FieldTypeView = {
@@ -29,7 +30,7 @@ export const tree: FieldTypeView = {
   label: 'Term in a tree',
   icon: 'list-tree',
   explanation: 'One term of a vocabulary with levels.',
-  comparisons: [{ value: '=', label: 'is or is below' }],
+  comparisons: [{ value: '=', label: phrase('is or is below') }],
 };
 
 export const multiSelect: FieldTypeView = {
@@ -40,7 +41,7 @@ export const multiSelect: FieldTypeView = {
   words: ({ value_options = [] }, { labelOf }) => value_options.map(labelOf).join(', '),
   draftOf: ({ value_options }) => value_options ?? [],
   sentOf: (text) => ({ kind: 'value', members: { value_options: [text] } }),
-  comparisons: [{ value: '=', label: 'has' }],
+  comparisons: [{ value: '=', label: phrase('has') }],
   defaultText: ({ value_options }) => (value_options ?? []).join(', '),
   defaultOf: (text) => ({ value_options: [text] }),
   constraints: [

@@ -1,4 +1,5 @@
 import { factsOf } from '@vitrine/contract/field-types';
+import { phrase } from '#lib/languages/phrase.ts';
 import { asTyped, type Comparison, type Constraint, type FieldTypeView } from './field-type.ts';
 
 const lengths: readonly Constraint[] = [
@@ -6,7 +7,7 @@ const lengths: readonly Constraint[] = [
   { name: 'max_length', label: 'Longest, in characters', input: 'number' },
 ];
 
-export const contains: Comparison = { value: '~', label: 'contains' };
+export const contains: Comparison = { value: '~', label: phrase('contains') };
 
 /** What texts have in common. */
 const words = {
@@ -15,7 +16,7 @@ const words = {
   draftOf: ({ value_text }) => value_text ?? '',
   sentOf: (text) => ({ kind: 'value', members: { value_text: text } }),
   filterControl: { kind: 'line', type: 'text' },
-  comparisons: [contains, { value: '=', label: 'is' }],
+  comparisons: [contains, { value: '=', label: phrase('is') }],
   filterWords: asTyped,
   defaultText: ({ value_text }) => value_text ?? '',
   defaultOf: (text) => ({ value_text: text }),

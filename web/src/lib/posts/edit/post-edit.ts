@@ -1,6 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { Post, PostCreate, PostMember, PostUpdate } from '@vitrine/contract/posts';
 import type { Visibility } from '@vitrine/contract/visibilities';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** The centre of the square crop, and the picture it belongs to (POST-26). */
 export interface FocalOf {
@@ -184,16 +185,16 @@ export function withoutMember(edit: PostEdit, id: string): PostEdit {
 }
 
 const words: readonly (readonly [keyof PostEdit, string])[] = [
-  ['title', 'the title'],
-  ['description', 'the description'],
-  ['tags', 'the tags'],
-  ['visibility', 'who may see it'],
-  ['team', 'the team'],
-  ['members', 'the files'],
-  ['cover', 'the cover'],
-  ['focal', 'the crop of the cover'],
-  ['thumbnail', 'the thumbnail for collections'],
-  ['commentsEnabled', 'whether people may comment'],
+  ['title', phrase('the title')],
+  ['description', phrase('the description')],
+  ['tags', phrase('the tags')],
+  ['visibility', phrase('who may see it')],
+  ['team', phrase('the team')],
+  ['members', phrase('the files')],
+  ['cover', phrase('the cover')],
+  ['focal', phrase('the crop of the cover')],
+  ['thumbnail', phrase('the thumbnail for collections')],
+  ['commentsEnabled', phrase('whether people may comment')],
 ];
 
 /** Describes the differences between two states of a post; empty if the form shows none. */
@@ -202,6 +203,7 @@ export function changedInWords(before: Post, after: Post): string[] {
   const changed = words.flatMap(([key, label]) =>
     JSON.stringify(was[key]) === JSON.stringify(is[key]) ? [] : [label],
   );
-  if (before.draft !== after.draft) changed.push(after.draft ? 'it is a draft again' : 'it was published');
+  if (before.draft !== after.draft)
+    changed.push(after.draft ? phrase('it is a draft again') : phrase('it was published'));
   return changed;
 }
