@@ -56,6 +56,9 @@ const binary = { type: 'string', format: 'binary' };
 function formSchema(body: Json, book: SchemaBook): Json {
   const properties = isObject(body) && isObject(body.properties) ? body.properties : {};
   const { file_hash: _, upload_id: __, ...fields } = properties;
+  // Forms of a file alone are the same schema.
+  if (Object.keys(fields).length === 0)
+    return book.of({ type: 'object', required: ['file'], properties: { file: binary } }, 'FileForm');
   return {
     type: 'object',
     required: ['file'],

@@ -72,6 +72,7 @@ import * as trash from './trash.ts';
 import * as twoFactor from './two-factor.ts';
 import * as uploads from './uploads.ts';
 import * as userBatches from './user-batches.ts';
+import * as userCsv from './user-csv.ts';
 import * as users from './users.ts';
 import * as values from './values.ts';
 import * as versions from './versions.ts';
@@ -159,6 +160,7 @@ export const modules = [
   twoFactor,
   uploads,
   userBatches,
+  userCsv,
   users,
   values,
   versions,

@@ -133,6 +133,8 @@ import * as accountDataDecide from '../operate/account-data/decide.ts';
 import * as accountDataDeletionRequest from '../operate/account-data/deletion-request.ts';
 import * as accountDataExport from '../operate/account-data/export.ts';
 import * as accountsBatchStart from '../operate/accounts/batch/start.ts';
+import * as accountsCsvExport from '../operate/accounts/csv/export.ts';
+import * as accountsCsvImport from '../operate/accounts/csv/import.ts';
 import * as adminBuildInfo from '../operate/admin/build-info.ts';
 import * as adminExposedAssets from '../operate/admin/exposed-assets.ts';
 import * as adminJobActs from '../operate/admin/job-acts.ts';
@@ -347,6 +349,8 @@ const modules = [
   accountDataDecide,
   accountDataDeletionRequest,
   accountDataExport,
+  accountsCsvExport,
+  accountsCsvImport,
   adminBuildInfo,
   adminExposedAssets,
   adminJobActs,

@@ -2,6 +2,7 @@ import { type Capability, capabilities, type Scope, scopes } from '@vitrine/cont
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import type { UserBatchPreview } from '@vitrine/contract/user-batches';
+import type { UserCsvResult } from '@vitrine/contract/user-csv';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type Visitor, visit } from '../support/client.ts';
@@ -118,6 +119,15 @@ describe('administering accounts', () => {
       const spared = targets.filter((target) => target !== name && !reached.includes(target));
       const due = spared.map((target) => person(target).ref);
       ledger.hold(`${name}: a batch refuses`, refused.toSorted().join(), due.toSorted().join());
+      // So does an import, of accounts that would expire.
+      const file = new FormData();
+      const rows = targets.filter((target) => target !== name).map((target) => `${target},2099-01-01`);
+      file.append('file', new Blob([`username,expires_at\n${rows.join('\n')}`]), 'people.csv');
+      const path = '/admin/users/import.csv?dry_run=true';
+      const answer = await person(name).send(path, { method: 'POST', body: file });
+      const result: UserCsvResult = JSON.parse(answer.text);
+      const named = result.refused.map(({ username }) => username);
+      ledger.hold(`${name}: an import refuses`, named.toSorted().join(), spared.toSorted().join());
     }
     everythingHolds();
   });

@@ -196,7 +196,7 @@ describe('while impersonating', () => {
     const intended = `addPasskey addTeamMember addTeamParent batchUsers changePassword confirmTwoFactor createInvitation
       createProvider createPushSubscription createRole createScimToken createToken createUser decideDeletionRequest decideRequest deletePasskey
       deleteProvider deletePushSubscription deleteRole deleteScimToken deleteUser disableTwoFactor downloadAccountExport enrollTwoFactor
-      getAccountExport getDeletionRequest grantCapability
+      getAccountExport getDeletionRequest grantCapability importUsers
       linkIdentity removeGrant removeRevoke removeTeamParent removeUserTwoFactor
       renewRecoveryCodes requestDeletion resendInvitation resetPassword revokeCapability rotateOwnKeys
       setUserRole startAccountExport startPasskey unlinkIdentity updateFollowableAccount updatePasskey

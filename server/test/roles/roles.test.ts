@@ -235,9 +235,9 @@ const gated = {
     updateFederation updateMailSettings updatePeer updateProvider updateSearchSettings updateSite updateWorkflow`,
   'teams.read': 'followTeam getTeam listTeamMembers listTeams unfollowTeam',
   'teams.write': 'addTeamParent createTeam deleteTeam removeTeamParent',
-  'users.read': 'getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',
+  'users.read': 'exportUsers getAdminUser getUserQuota listUserSessions listUserSignIns listUsers',
   'users.write': `batchUsers createInvitation createUser decideDeletionRequest deleteUser endUserSession endUserSessions grantCapability
-      listDeletionRequests listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
+      importUsers listDeletionRequests listInvitations removeGrant removeRevoke removeUserTwoFactor resendInvitation resetPassword
       revokeCapability revokeInvitation setUserQuota setUserRole setUserStatus updateAdminUser`,
 };
 

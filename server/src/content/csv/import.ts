@@ -2,38 +2,18 @@ import { type CsvPreview, importAssets, mostCsvBytes, mostCsvListed } from '@vit
 import type { QueryOf } from '@vitrine/contract/operation';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
-import { type FormPart, handleForm } from '../../core/handle.ts';
+import { handleForm } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { discard, type Received, receive } from '../assets/receive.ts';
+import type { Received } from '../assets/receive.ts';
 import { addItems, createBatch, enqueueBatch, type NewItem } from '../batches/store.ts';
 import { rulesOf } from '../fields/types/registry.ts';
 import { type TypedValue, toMembers } from '../fields/values/typed-value.ts';
 import { readColumns } from './columns.ts';
 import { type CellChange, compareFile, type RowOutcome } from './compare.ts';
+import { csvForm } from './form.ts';
 import { withCsvFile } from './read.ts';
-
-/** Reads the form: one part `file`, streamed to disk. Leaves nothing behind on an error. */
-async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Promise<Received> {
-  let received: Received | null = null;
-  try {
-    for await (const part of parts) {
-      if (part.kind === 'field') throw refuse('property-unknown', { property: part.name });
-      if (part.file.fieldname !== 'file' || received !== null) {
-        part.file.file.resume();
-        throw refuse('file-part-strict');
-      }
-      received = await receive(part.file.file, storage, mostCsvBytes);
-      if (part.file.file.truncated) throw refuse('received-too-large', { max: mostCsvBytes });
-    }
-    if (received === null) throw refuse('file-part-missing');
-    return received;
-  } catch (error) {
-    if (received !== null) await discard(received.path);
-    throw error;
-  }
-}
 
 const wordsOf = ({ type }: CellChange['field'], value: TypedValue | null) =>
   value === null ? null : rulesOf[type].cells.write(value);
@@ -131,7 +111,7 @@ function run(
 /** `POST /assets/import.csv`. */
 export const importCsv = handleForm(
   importAssets,
-  { read: readForm, discard: ({ path }) => discard(path) },
+  csvForm(mostCsvBytes),
   async (deps, { caller, query, form }) => {
     if (form === null) throw refuse('form-required');
     return run(deps, caller, form, query);

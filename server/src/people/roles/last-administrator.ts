@@ -21,10 +21,26 @@ export async function othersAdminister(tx: Tx, userRefs: readonly number[]): Pro
   return rows[0]?.found === true;
 }
 
+/** Returns the caller with the capabilities that they hold now; throws 403 when they lack the one that is needed. */
+export async function callerNow(tx: Tx, asked: SignedIn, needed: Capability): Promise<SignedIn> {
+  const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
+  const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
+  if (!holds(caller, needed)) throw refuse('capability-missing', { capability: needed });
+  return caller;
+}
+
+/**
+ * Waits for the lock of changes to capabilities, and reads the caller's again, so that a caller who was demoted meanwhile
+ * changes nothing (ROLE-4).
+ */
+export async function callerUnderLock(tx: Tx, asked: SignedIn, needed: Capability): Promise<SignedIn> {
+  await takeLock(tx, 'administrators');
+  return callerNow(tx, asked, needed);
+}
+
 /**
  * ROLE-11: makes a change to capabilities, one caller at a time, and rolls it back with a 400 when no `system.admin`
- * would remain. Reads the caller's capabilities again under the lock, so that a caller who was demoted while waiting
- * changes nothing (ROLE-4).
+ * would remain.
  */
 export async function keepingAnAdministrator<T>(
   db: Database,
@@ -33,11 +49,7 @@ export async function keepingAnAdministrator<T>(
   needed: Capability = 'users.write',
 ): Promise<T> {
   return db.transaction().execute(async (tx) => {
-    await takeLock(tx, 'administrators');
-    const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
-    const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
-    if (!holds(caller, needed)) throw refuse('capability-missing', { capability: needed });
-    const result = await change(tx, caller);
+    const result = await change(tx, await callerUnderLock(tx, asked, needed));
     if (!(await hasAdministrator(tx))) throw refuse('last-administrator');
     return result;
   });

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { administers } from '../../../access/accounts.ts';
 import { administeredOf } from '../../../access/administered.ts';
-import { holds, type SignedIn } from '../../../access/caller.ts';
-import { loadCapabilities } from '../../../access/capabilities.ts';
+import type { SignedIn } from '../../../access/caller.ts';
 import { type Action, type Outcome, refused, type Step } from '../../../content/batches/step.ts';
-import { othersAdminister } from '../../../people/roles/last-administrator.ts';
+import { callerNow, othersAdminister } from '../../../people/roles/last-administrator.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { takeLock } from '../../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
@@ -36,14 +35,6 @@ export const OWN_ACCOUNT = 'a batch does not change your own account';
 /** An action is made stored; nothing undoes it, so nothing is recorded. */
 const changed: Outcome = { outcome: 'changed', record: {} };
 
-/** Returns the caller with the rights that they have under the lock `administrators` (ROLE-4). */
-async function callerNow(tx: Tx, asked: SignedIn): Promise<SignedIn> {
-  const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
-  const caller = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
-  if (!holds(caller, 'users.write')) throw refuse('capability-missing', { capability: 'users.write' });
-  return caller;
-}
-
 /** Refuses the last of the changes that together would leave no administrator (ROLE-11). */
 async function keepAdministrator<Row extends AccountRow>(
   tx: Tx,
@@ -74,7 +65,8 @@ export function changeAccounts<Row extends AccountRow>(
   describe: (tx: Tx, caller: SignedIn) => Promise<AccountAction<Row>>,
 ): Action {
   const run = async ({ tx, caller: asked, items, isDryRun }: Step) => {
-    const caller = await callerNow(tx, asked);
+    // Under the lock that is taken before the step.
+    const caller = await callerNow(tx, asked, 'users.write');
     const action = await describe(tx, caller);
     const refs = items.map(({ id }) => Number(id));
     const columns = action.columns === undefined ? sql`` : sql`, ${action.columns}`;
