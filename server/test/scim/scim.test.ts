@@ -6,6 +6,7 @@ import { openLibrary } from '../support/library.ts';
 import { client, openBrowser, openProvider, type ProvidedPerson } from '../support/openid.ts';
 import { anotherSession, bearer, grant, setRole, setStatus } from '../support/people.ts';
 import { openScim, type ScimClient, sendScim, urns } from '../support/scim.ts';
+import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
 const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
@@ -623,6 +624,42 @@ describe('the first sign-in', () => {
     await setStatus(library, { ref: Number(id) }, 'archived');
     expect((await studio.send('GET', `/Users/${id}`)).body.active).toBe(false);
   });
+});
+
+// SCIM-21
+test('a group of many members is mapped with as many statements as one of few', async () => {
+  const group = await addGroup('Lookers');
+  const statementsFor = async (count: number) => {
+    const ids: string[] = [];
+    for (let at = 0; at < count; at += 1) ids.push(await addUser(`many-${count}-${at}`));
+    const value = ids.map((id) => ({ value: id }));
+    const change = (op: string) => studio.patch(`/Groups/${group}`, { op, path: 'members', value });
+    const [, added] = await countStatements(library, () => change('add'));
+    expect(await teamsOf(ids.at(-1) ?? '')).toEqual([other]);
+    const [, removed] = await countStatements(library, () => change('remove'));
+    expect(await teamsOf(ids.at(-1) ?? '')).toEqual([]);
+    return [added, removed];
+  };
+  expect(await statementsFor(8)).toEqual(await statementsFor(2));
+  expect((await studio.send('DELETE', `/Groups/${group}`)).status).toBe(204);
+});
+
+// MERGE-5
+test('merged accounts of a directory are one user with the groups of both, or stay apart', async () => {
+  const [from, into] = [await addUser('merged', { externalId: 'merged-1' }), await addUser('remains')];
+  const group = await addGroup('Lookers', [from]);
+  const merge = (ref: string, to: string | number) =>
+    root.ok('mergeUser', { params: { ref: Number(ref) }, body: { into: Number(to) } });
+  await merge(from, into);
+  expect((await studio.send('GET', `/Users/${from}`)).status).toBe(404);
+  const { body } = await search('externalId eq "merged-1"');
+  expect(
+    body.Resources.map(({ id, groups }: { id: string; groups: object[] }) => [id, groups.length]),
+  ).toEqual([[into, 1]]);
+  const local = await library.join('local person');
+  await merge(into, local.ref);
+  expect((await studio.send('GET', `/Users/${into}`)).body).toMatchObject({ id: into, active: false });
+  expect((await studio.send('DELETE', `/Groups/${group}`)).status).toBe(204);
 });
 
 // SCIM-3

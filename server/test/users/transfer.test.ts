@@ -56,6 +56,16 @@ describe('POST /admin/users/{ref}/transfer', () => {
     expect(await from.status('GET', '/me')).toBe(200);
   });
 
+  // TRANSFER-1
+  test('gives the other account the folders left in place', async () => {
+    const { from, to } = await pair();
+    const root = { path: `/nowhere/${people}`, owner_user_ref: from.ref, sensitivity: 'org' as const };
+    const { id } = await db.insertInto('roots').values(root).returning('id').executeTakeFirstOrThrow();
+    await transfer(from, to);
+    const row = db.selectFrom('roots').select('owner_user_ref').where('id', '=', id);
+    expect((await row.executeTakeFirst())?.owner_user_ref).toBe(to.ref);
+  });
+
   test('needs `system.admin` and two accounts that exist', async () => {
     const { from, to } = await pair();
     const path = `/admin/users/${from.ref}/transfer`;
@@ -205,6 +215,36 @@ describe('POST /admin/users/{ref}/merge', () => {
     expect(await readsPost(fan, own.id)).toBe(false);
     expect((await to.ok('getUserFollow', { params: { ref: root.ref } })).following).toBe(true);
     expect((await to.ok('getAccountProfile')).hide_from_anonymous).toBe(true);
+  });
+
+  // MERGE-1
+  test('moves reviews with their decisions, unless the other account decides itself', async () => {
+    const { from, to } = await pair();
+    const asset = await upload(root, picture, { sensitivity: 'org' });
+    const reviewOf = async (reviewers: number[]) => {
+      const { id } = await publish(root, [asset], { visibility: 'org-only' });
+      return (await root.ok('requestReview', { params: { id }, body: { reviewers } })).id;
+    };
+    const [decided, asked, both] = [
+      await reviewOf([from.ref]),
+      await reviewOf([from.ref]),
+      await reviewOf([from.ref, to.ref]),
+    ];
+    const assets = [{ asset_id: asset.id, decision: 'changes_requested' as const, note: 'Crop it' }];
+    for (const id of [decided, both])
+      await from.ok('decideReview', { params: { id }, body: { decision: 'approved', note: 'Fine', assets } });
+    await merge(from, to);
+    const reviewers = async (id: string) =>
+      (await root.ok('getReview', { params: { id } })).reviewers.map(({ user, decision, assets: files }) => [
+        user?.ref,
+        decision,
+        files?.length ?? 0,
+      ]);
+    expect(await reviewers(decided)).toEqual([[to.ref, 'approved', 1]]);
+    expect(await reviewers(asked)).toEqual([[to.ref, null, 0]]);
+    expect(await reviewers(both)).toEqual([[to.ref, null, 0]]);
+    const { items } = await to.ok('listMyReviews', { query: { state: 'waiting_for_me' } });
+    expect(items.map(({ id }) => id).sort()).toEqual([asked, both].sort());
   });
 
   // ROLE-11

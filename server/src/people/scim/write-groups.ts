@@ -102,7 +102,7 @@ function isMapped({ provider }: Directory, name: string): boolean {
 }
 
 async function mapAgain(tx: Tx, { provider }: Directory, refs: Iterable<number>): Promise<void> {
-  for (const ref of new Set(refs)) await applyMapping(tx, provider, ref, { keepsAdministrator: false });
+  await applyMapping(tx, provider, [...new Set(refs)], { keepsAdministrator: false });
 }
 
 async function checkUnique(

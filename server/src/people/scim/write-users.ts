@@ -124,7 +124,7 @@ async function saveUser(tx: Tx, directory: Directory, before: UserRow, draft: Us
       metadata: { changed: [...changed].sort(), provider: directory.provider.name },
     });
   await setActive(tx, directory, before, draft.active);
-  await applyMapping(tx, directory.provider, ref, { keepsAdministrator: false });
+  await applyMapping(tx, directory.provider, [ref], { keepsAdministrator: false });
 }
 
 async function insertUser(tx: Tx, { provider }: Directory, draft: UserDraft): Promise<number> {
@@ -226,7 +226,7 @@ export async function removeUser(db: Database, directory: Directory, id: string)
       .where('user_ref', '=', before.ref)
       .where('provider', '=', provider.name)
       .execute();
-    await applyMapping(tx, provider, before.ref, { keepsAdministrator: false });
+    await applyMapping(tx, provider, [before.ref], { keepsAdministrator: false });
     await setStatus(tx, directory, before, 'archived');
   });
 }

@@ -98,7 +98,7 @@ export async function follow(
     tx,
   );
   await followPicture(tx, person, userRef);
-  await applyMapping(tx, provider, userRef, { keepsAdministrator: true });
+  await applyMapping(tx, provider, [userRef], { keepsAdministrator: true });
 }
 
 /** SSO-60: fetches the picture that the provider claims, unless it is the one of the last sign-in or a person chose another. */

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { refreshTeamAudience } from '../../access/mirrored-audience.ts';
 import { ownTeam } from '../../access/teams.ts';
-import type { Tx } from '../../platform/database/pool.ts';
-import { recordEvent } from '../audit/record.ts';
+import type { Columns, Tx } from '../../platform/database/pool.ts';
+import { recordEvents } from '../audit/record.ts';
 import type { RedirectProvider } from '../identity/provider-registry.ts';
 import { hasAdministrator } from '../roles/last-administrator.ts';
 
@@ -20,103 +20,112 @@ export function mappedTeams({ settings }: Mapped, groups: readonly string[]): st
   return [...new Set(found.map(({ team_id }) => team_id))];
 }
 
-interface Assigned {
-  role_id: string;
-  role_provider: string | null;
+interface Assigned extends Columns<'users', 'ref' | 'role_id' | 'role_provider'> {}
+
+/** SCIM-21: an account, and the groups that its last sign-in named or in which the directory has it. */
+interface Member extends Assigned {
+  groups: string[];
 }
 
-async function setRole(tx: Tx, userRef: number, { role_id, role_provider }: Assigned): Promise<void> {
+async function readMembers(tx: Tx, { name }: Mapped, userRefs: readonly number[]): Promise<Member[]> {
+  const { rows } = await sql<Member>`
+    select u.ref, u.role_id, u.role_provider, array(
+      select unnest(i.groups) from user_identities i where i.user_ref = u.ref and i.provider = ${name}
+      union select g.display_name from scim_members m join scim_groups g on g.id = m.group_id
+      where m.user_ref = u.ref and g.provider = ${name}) as groups
+    from users u where u.ref = any(${[...userRefs]}::bigint[]) order by u.ref`.execute(tx);
+  return rows;
+}
+
+async function setRoles(tx: Tx, assigned: readonly Assigned[]): Promise<void> {
+  const json = JSON.stringify(assigned);
   // A trigger keeps the provider only if the role was nobody's before (migration 0300).
-  await tx.updateTable('users').set({ role_provider: null }).where('ref', '=', userRef).execute();
-  await tx
-    .updateTable('users')
-    .set({ role_id, role_provider, updated_at: sql`now()` })
-    .where('ref', '=', userRef)
-    .execute();
+  await sql`update users u set role_provider = null
+    from jsonb_to_recordset(${json}::jsonb) as a (ref bigint) where u.ref = a.ref`.execute(tx);
+  await sql`update users u set role_id = a.role_id, role_provider = a.role_provider, updated_at = now()
+    from jsonb_to_recordset(${json}::jsonb) as a (ref bigint, role_id uuid, role_provider text)
+    where u.ref = a.ref`.execute(tx);
 }
 
 /** SSO-30, SSO-32. A role that a person gave is never changed. */
-async function applyRole(
+async function applyRoles(
   tx: Tx,
   provider: Mapped,
-  userRef: number,
-  { groups, keepsAdministrator }: { groups: readonly string[]; keepsAdministrator: boolean },
+  members: readonly Member[],
+  keepsAdministrator: boolean,
 ): Promise<void> {
-  const code = mappedRole(provider, groups);
-  const before = await tx
-    .selectFrom('users')
-    .select(['role_id', 'role_provider'])
-    .where('ref', '=', userRef)
-    .executeTakeFirstOrThrow();
-  const role = await tx.selectFrom('roles').select('id').where('code', '=', code).executeTakeFirst();
+  const codes = new Map(members.map(({ ref, groups }) => [ref, mappedRole(provider, groups)]));
+  const { rows } = await sql<Columns<'roles', 'id' | 'code'>>`
+    select id, code from roles where code = any(${[...new Set(codes.values())]}::text[])`.execute(tx);
+  const idOf = new Map(rows.map(({ id, code }) => [code, id]));
   // A role that was deleted since changes nothing.
-  if (before.role_provider !== provider.name || role === undefined || role.id === before.role_id) return;
-  await setRole(tx, userRef, { role_id: role.id, role_provider: provider.name });
-  const isKept = !keepsAdministrator || (await hasAdministrator(tx));
-  if (!isKept) await setRole(tx, userRef, before);
-  await recordEvent(tx, null, {
-    event: isKept ? 'user.role.changed' : 'provider.last_admin_kept',
-    subjectUserRef: userRef,
-    metadata: { role: code, provider: provider.name },
+  const changed = members.flatMap((before) => {
+    const role_id = idOf.get(codes.get(before.ref) ?? '');
+    const isSame = role_id === undefined || role_id === before.role_id;
+    return before.role_provider !== provider.name || isSame ? [] : [{ before, role_id }];
   });
+  if (changed.length === 0) return;
+  await setRoles(
+    tx,
+    changed.map(({ before: { ref }, role_id }) => ({ ref, role_id, role_provider: provider.name })),
+  );
+  const isKept = !keepsAdministrator || (await hasAdministrator(tx));
+  if (!isKept)
+    await setRoles(
+      tx,
+      changed.map(({ before: { ref, role_id, role_provider } }) => ({ ref, role_id, role_provider })),
+    );
+  const events = changed.map(({ before: { ref } }) => ({
+    event: isKept ? 'user.role.changed' : 'provider.last_admin_kept',
+    subjectUserRef: ref,
+    metadata: { role: codes.get(ref), provider: provider.name },
+  }));
+  await recordEvents(tx, null, events);
 }
+
+interface MembershipRow extends Columns<'team_members', 'team_id' | 'user_ref'> {}
 
 /** SSO-31. Ends only memberships that this provider gave. */
-async function applyTeams(
-  tx: Tx,
-  provider: Mapped,
-  userRef: number,
-  groups: readonly string[],
-): Promise<void> {
-  const wanted = mappedTeams(provider, groups);
-  const { rows: added } = await sql<{ id: string }>`
+async function applyTeams(tx: Tx, provider: Mapped, members: readonly Member[]): Promise<void> {
+  const { name } = provider;
+  const wanted = members.flatMap(({ ref, groups }) =>
+    mappedTeams(provider, groups).map((team_id) => ({ team_id, user_ref: ref })),
+  );
+  const refs = members.map(({ ref }) => ref);
+  const json = JSON.stringify(wanted);
+  const added = await sql<MembershipRow>`
     insert into team_members (team_id, user_ref, provider)
-    select t.id, ${userRef}, ${provider.name} from teams t where t.id = any(${wanted}::uuid[]) and ${ownTeam}
-    on conflict do nothing returning team_id as id`.execute(tx);
-  const removed = await tx
-    .deleteFrom('team_members')
-    .where('user_ref', '=', userRef)
-    .where('provider', '=', provider.name)
-    .$if(wanted.length > 0, (query) => query.where('team_id', 'not in', wanted))
-    .returning('team_id as id')
-    .execute();
-  for (const [event, teams] of [
-    ['team.member.added', added],
-    ['team.member.removed', removed],
-  ] as const) {
-    for (const { id } of teams) {
-      await refreshTeamAudience(tx, id);
-      await recordEvent(tx, null, {
-        event,
-        subjectUserRef: userRef,
-        target: { kind: 'team', id },
-        metadata: { provider: provider.name },
-      });
-    }
-  }
-}
-
-/** SCIM-21: the groups that the last sign-in named, and those in which the directory has the account. */
-async function groupsOf(tx: Tx, { name }: Mapped, userRef: number): Promise<string[]> {
-  const { rows } = await sql<{ name: string }>`
-    select distinct unnest(i.groups) as name from user_identities i
-    where i.user_ref = ${userRef} and i.provider = ${name}
-    union select g.display_name from scim_members m join scim_groups g on g.id = m.group_id
-    where m.user_ref = ${userRef} and g.provider = ${name}`.execute(tx);
-  return rows.map((row) => row.name);
+    select t.id, w.user_ref, ${name} from jsonb_to_recordset(${json}::jsonb) as w (team_id uuid, user_ref bigint)
+      join teams t on t.id = w.team_id where ${ownTeam}
+    on conflict do nothing returning team_id, user_ref`.execute(tx);
+  const removed = await sql<MembershipRow>`
+    delete from team_members m where m.user_ref = any(${refs}::bigint[]) and m.provider = ${name}
+      and not exists (select from jsonb_to_recordset(${json}::jsonb) as w (team_id uuid, user_ref bigint)
+        where w.team_id = m.team_id and w.user_ref = m.user_ref)
+    returning m.team_id, m.user_ref`.execute(tx);
+  const moved = [...added.rows, ...removed.rows];
+  for (const team of new Set(moved.map(({ team_id }) => team_id))) await refreshTeamAudience(tx, team);
+  const events = moved.map(({ team_id, user_ref }, at) => ({
+    event: at < added.rows.length ? 'team.member.added' : 'team.member.removed',
+    subjectUserRef: user_ref,
+    target: { kind: 'team' as const, id: team_id },
+    metadata: { provider: name },
+  }));
+  await recordEvents(tx, null, events);
 }
 
 /**
- * Gives an account the role and the teams of its groups. The transaction holds the lock `administrators`.
- * With `keepsAdministrator`, the last administrator keeps the role; otherwise the caller checks that one remains.
+ * Gives accounts the roles and the teams of their groups, with as many statements for many as for one. The transaction holds
+ * the lock `administrators`. With `keepsAdministrator`, nobody's role changes if that would leave no administrator; otherwise
+ * the caller checks that one remains.
  */
 export async function applyMapping(
   tx: Tx,
   provider: Mapped,
-  userRef: number,
+  userRefs: readonly number[],
   { keepsAdministrator }: { keepsAdministrator: boolean },
 ): Promise<void> {
-  const groups = await groupsOf(tx, provider, userRef);
-  await applyRole(tx, provider, userRef, { groups, keepsAdministrator });
-  await applyTeams(tx, provider, userRef, groups);
+  const members = await readMembers(tx, provider, userRefs);
+  await applyRoles(tx, provider, members, keepsAdministrator);
+  await applyTeams(tx, provider, members);
 }

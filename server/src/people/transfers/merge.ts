@@ -75,6 +75,47 @@ const searches: readonly Personal[] = [
   { table: 'feed_views', same: ['name_key'] },
 ];
 
+/**
+ * Moves the reviews that the account was asked for, with its decisions, unless the other account was asked, too. Decisions about
+ * files refer to the reviewer, so they move after a copy of it, and before it is removed.
+ */
+async function moveReviews(tx: Tx, { from, to }: Move): Promise<void> {
+  await sql`with moved as (
+      insert into review_reviewers (review_id, user_ref, position, decision, note, version, decided_at)
+      select review_id, ${to}, position, decision, note, version, decided_at from review_reviewers
+      where user_ref = ${from} on conflict do nothing returning review_id)
+    insert into review_file_decisions (review_id, user_ref, asset_id, decision, note)
+    select d.review_id, ${to}, d.asset_id, d.decision, d.note from review_file_decisions d
+      join moved m on m.review_id = d.review_id where d.user_ref = ${from}`.execute(tx);
+  await sql`delete from review_reviewers where user_ref = ${from}`.execute(tx);
+}
+
+/**
+ * Makes the other account the user of the directory that made both, with its groups; the directory finds it by name or by its
+ * own id, and the merged account is gone for it (MERGE-5).
+ */
+async function moveProvisioning(tx: Tx, move: Move): Promise<void> {
+  const { from, to } = move;
+  const { rows } = await sql<{ provider: string }>`
+    select f.provider from users f join users t on t.provider = f.provider
+    where f.ref = ${from} and t.ref = ${to} and f.provider in (select provider from scim_tokens)`.execute(tx);
+  const [directory] = rows;
+  if (directory === undefined) return;
+  await movePersonal(tx, move, { table: 'scim_members', same: ['group_id'] });
+  // An own id of the directory is not used twice, not even for a moment.
+  const removed = await tx
+    .deleteFrom('scim_users')
+    .where('user_ref', '=', from)
+    .returning('external_id')
+    .execute();
+  await sql`insert into scim_users (user_ref, provider, external_id)
+    values (${to}, ${directory.provider}, ${removed[0]?.external_id ?? null})
+    on conflict (user_ref) do update set external_id = coalesce(scim_users.external_id, excluded.external_id)`.execute(
+    tx,
+  );
+  await sql`update users set status_provider = ${directory.provider} where ref = ${from}`.execute(tx);
+}
+
 /** Moves what belongs to the person (MERGE-1). */
 async function movePerson(tx: Tx, move: Move) {
   const { from, to } = move;
@@ -90,6 +131,8 @@ async function movePerson(tx: Tx, move: Move) {
   await sql`update reviews set requested_by_user_ref = ${to} where requested_by_user_ref = ${from}`.execute(
     tx,
   );
+  await moveReviews(tx, move);
+  await moveProvisioning(tx, move);
   // What an account hides from visitors stays hidden.
   await sql`update users set hide_from_anonymous = true where ref = ${to}
     and exists (select from users where ref = ${from} and hide_from_anonymous)`.execute(tx);

@@ -102,6 +102,8 @@ export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
     tx,
     sql`update whiteboards set author_user_ref = ${to} where author_user_ref = ${from}`,
   );
+  // What is added to these folders belongs to the other account; nothing there is shown by that.
+  await sql`update roots set owner_user_ref = ${to} where owner_user_ref = ${from}`.execute(tx);
   await sql`update post_schedules s set user_ref = ${to}, token_id = null
     from posts p where p.id = s.post_id and p.author_user_ref = ${to} and s.user_ref = ${from}`.execute(tx);
   const left = await tx
