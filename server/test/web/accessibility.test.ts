@@ -134,6 +134,7 @@ const addresses: Readonly<Record<string, string>> = {
   '/admin/users': '/admin/users',
   '/admin/users/[ref]': `/admin/users/${benRef}`,
   '/admin/users/[ref]/why': `/admin/users/${benRef}/why`,
+  '/admin/users/import': '/admin/users/import',
   '/assets': '/assets',
   '/assets/[id]': `/assets/${pier}`,
   '/assets/duplicates': '/assets/duplicates',

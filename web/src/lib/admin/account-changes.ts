@@ -10,6 +10,8 @@ interface Given {
   readonly fullname?: string;
   readonly email?: string;
   readonly language: string;
+  /** Absent if it stays; null for the quota of the library. */
+  readonly quota_bytes?: number | null;
   readonly expires_at: string | null;
 }
 
@@ -32,6 +34,11 @@ export function accountChanges(account: AdminUser, given: Given): Change {
         : { fullname }),
     ...(email === (account.email ?? '') ? {} : email === '' ? { clear_email: true } : { email }),
     ...(language === account.language ? {} : language === '' ? { clear_language: true } : { language }),
+    ...(given.quota_bytes === undefined
+      ? {}
+      : given.quota_bytes === null
+        ? { clear_quota_bytes: true }
+        : { quota_bytes: given.quota_bytes }),
     ...(given.expires_at === account.expires_at
       ? {}
       : given.expires_at === null

@@ -102,7 +102,7 @@ export function refusedItemsQuery({ client }: Service, id: string) {
 }
 
 /** What shows assets, posts or their values. */
-const affected = [
+const affectedByContent = [
   'asset',
   'asset-count',
   'assets',
@@ -117,8 +117,15 @@ const affected = [
   'trash',
 ];
 
+/** What shows accounts and the members of teams. */
+const affectedByAccounts = ['admin', 'batches', 'team-members', 'teams'];
+
 /** Reloads what a batch may have changed. */
-export async function refreshAfterBatch({ queries }: Service): Promise<void> {
+export async function refreshAfterBatch(
+  { queries }: Service,
+  subject: Batch['subject'] = 'asset',
+): Promise<void> {
+  const affected = subject === 'user' ? affectedByAccounts : affectedByContent;
   for (const key of affected) queries.removeQueries({ queryKey: [key], type: 'inactive' });
   await Promise.all(affected.map((key) => queries.invalidateQueries({ queryKey: [key] })));
 }

@@ -19,9 +19,14 @@ export function reasonInWords(reason: string): string {
   return reasons[reason] ?? reason.replace(/\.$/, '');
 }
 
+/** What is shown of a dry run, for all kinds of objects. */
+export interface PreviewCounts extends Omit<BatchPreview, 'refused'> {
+  readonly refused: readonly Omit<BatchPreview['refused'][number], 'ids'>[];
+}
+
 /** Says what a batch would do, in sentences. */
 export function previewInWords(
-  { matched, changes, unchanged, refused }: BatchPreview,
+  { matched, changes, unchanged, refused }: PreviewCounts,
   { counted, none }: Nouns,
 ): readonly string[] {
   if (matched === 0) return [none];

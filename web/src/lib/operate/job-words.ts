@@ -25,7 +25,7 @@ const works: Readonly<Record<JobName, string>> = {
   'rewrite-documents': 'Rebuild the search index',
   'rewrite-tags': 'Change a tag on posts and files',
   'rewrite-fields': 'Change the values or search words of a field',
-  'run-batch': 'Change many files or posts at once',
+  'run-batch': 'Change many files, posts or accounts at once',
   'publish-post': 'Publish a draft at its time',
   'trim-versions': 'Remove old versions of files',
   'write-sidecars': 'Write XMP sidecars beside files left in place',
