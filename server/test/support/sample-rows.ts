@@ -23,6 +23,7 @@ interface Table {
 const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   activitypub_actors: { withdrawn_at: '2026-01-02T03:04:05.678Z' },
   asset_field_values: { value_text: 'sample' },
+  batch_items: { object_id: '00000000-0000-4000-8000-000000000001' },
   batches: { action: '{}' },
   collection_field_values: { value_text: 'sample' },
   field_runs: { source: 'sample', target: 'other' },
