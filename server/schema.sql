@@ -1707,6 +1707,7 @@ create table assets (
   root_id uuid,
   root_path text,
   missing_since timestamp(3) with time zone,
+  film_hash text,
   taken_on date,
   latitude double precision,
   longitude double precision,
@@ -1721,6 +1722,7 @@ END) stored,
   constraint assets_pkey PRIMARY KEY (id),
   constraint assets_asset_type_fkey FOREIGN KEY (asset_type) REFERENCES asset_types(ref),
   constraint assets_file_hash_fkey FOREIGN KEY (file_hash) REFERENCES files(hash),
+  constraint assets_film_hash_fkey FOREIGN KEY (film_hash) REFERENCES files(hash),
   constraint assets_interim_hash_fkey FOREIGN KEY (interim_hash) REFERENCES files(hash),
   constraint assets_origin_peer_id_fkey FOREIGN KEY (origin_peer_id) REFERENCES federation_peers(id),
   constraint assets_root_id_fkey FOREIGN KEY (root_id) REFERENCES roots(id) ON DELETE SET NULL,
@@ -1745,6 +1747,7 @@ CREATE INDEX assets_by_taken ON public.assets USING btree (COALESCE(taken_at, cr
 CREATE INDEX assets_by_title ON public.assets USING btree ("left"(title, 100) COLLATE natural_order, id) WHERE (deleted_at IS NULL);
 CREATE INDEX assets_exposed ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (((sensitivity = 'public'::text) AND (exposure <> 'public'::text)) OR ((sensitivity = 'org'::text) AND (exposure = ANY (ARRAY['none'::text, 'narrow'::text])))));
 CREATE INDEX assets_file ON public.assets USING btree (file_hash);
+CREATE INDEX assets_film ON public.assets USING btree (film_hash) WHERE (film_hash IS NOT NULL);
 CREATE INDEX assets_for_accounts ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity <> 'posts'::text) OR (exposure = ANY (ARRAY['public'::text, 'org-only'::text]))));
 CREATE INDEX assets_for_some ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND (sensitivity = 'posts'::text) AND (exposure = 'narrow'::text));
 CREATE INDEX assets_for_visitors ON public.assets USING btree (created_at DESC, id DESC) WHERE ((deleted_at IS NULL) AND ((sensitivity = 'public'::text) OR ((sensitivity = 'posts'::text) AND (exposure = 'public'::text))));

@@ -82,6 +82,8 @@ export const ShownAsset = closed({
   root: Type.Optional(closed({ id: Uuid, path: Type.String() })),
   /** Present while its file is gone from where it was left (ROOT-7). */
   missing: Type.Optional(Type.Literal(true)),
+  /** The film of a live photo, which plays as `film.mp4` (MEDIA-65). */
+  film: Type.Optional(closed({ hash: Type.String() })),
   /** The values of at most six fields as display text; absent when there are none (ASSET-30). */
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   /** Related files that the caller is shown; only where a single asset is returned (RELATED-1). */

@@ -22,7 +22,7 @@ export const MediaFacts = closed({
   hdr: Type.Optional(Type.Boolean()),
   /** True for an animated picture with more than one frame. */
   animated: Type.Optional(Type.Boolean()),
-  /** True for a photograph with a short film, the rendition `motion.mp4`. */
+  /** True for a photograph with a short film, the rendition `motion.mp4` or `film.mp4`. */
   motion: Type.Optional(Type.Boolean()),
   /** The position in the video, in seconds, of the frame used as the poster. */
   poster_seconds: Type.Optional(Type.Number({ minimum: 0 })),

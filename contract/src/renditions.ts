@@ -65,6 +65,13 @@ export const renditions = {
     largestSide: null,
     served: 'whole',
   },
+  'film.mp4': {
+    purpose: 'The film of a live photo, which phones store as a file of its own.',
+    kinds: ['image'],
+    types: ['video/mp4'],
+    largestSide: null,
+    served: 'whole',
+  },
   'audio.m4a': {
     purpose: 'A sound that every browser plays.',
     kinds: ['audio', 'video', 'other'],

@@ -8,6 +8,8 @@ const jobs: Readonly<Record<RenditionName, 'render' | 'transcode' | 'tiles'>> = 
   'hls/master.m3u8': 'transcode',
   'hls/{name}': 'transcode',
   'motion.mp4': 'render',
+  // A stream of the film, under a name of its own.
+  'film.mp4': 'transcode',
   'audio.m4a': 'transcode',
   'waveform.png': 'render',
   'waveform.json': 'render',

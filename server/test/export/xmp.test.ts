@@ -41,6 +41,7 @@ const asset: AssetRow = {
   ],
   versions: [],
   subtitles: [],
+  film: null,
 };
 
 // EXPORT-3

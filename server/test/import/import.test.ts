@@ -138,6 +138,32 @@ describe('vitrine import DIR', () => {
     expect(await originals()).toBe(before + MANY);
   });
 
+  // ADMIN-32, MEDIA-65
+  test('makes one asset of the two files of a live photo', async () => {
+    const phone = join(base, 'phone');
+    const film = await clip({ format: 'mov', video: { encoder: 'libx264' }, seconds: 1 });
+    await place(join(phone, 'IMG_9.JPG'), await jpeg(64, 48, { seed: 990 }));
+    await place(join(phone, 'IMG_9.MOV'), film);
+    await place(
+      join(phone, 'IMG_10.MOV'),
+      await clip({ format: 'mov', video: { encoder: 'libx264' }, seconds: 2 }),
+    );
+    const dry = await importHere(phone, '--dry-run');
+    expect(dry[0]).toContain('2 files would be imported');
+    expect(dry[1]).toContain('1 film of live photos');
+    const done = '2 imported, 0 already present, 1 films of live photos, 0 failed';
+    expect(await importHere(phone)).toEqual([done]);
+    expect(await importHere(phone)).toEqual([done.replace('2 imported, 0', '0 imported, 2')]);
+    const rows = await ask(sql<{ file_name: string; bytes: number | null }>`
+      select a.file_name, f.size_bytes as bytes from assets a left join files f on f.hash = a.film_hash
+      where a.file_name ~ '^IMG_(9|10)' order by 1`);
+    expect(rows).toEqual([
+      { file_name: 'IMG_10.MOV', bytes: null },
+      { file_name: 'IMG_9.JPG', bytes: film.length },
+    ]);
+    await ask(sql`delete from assets where file_name ~ '^IMG_(9|10)'`);
+  });
+
   test('applies --sensitivity to new files', async () => {
     const late = join(base, 'late');
     await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));

@@ -6,6 +6,7 @@ import { handle } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
 import { TILES } from '../../media/tiles/pack.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { type FilmRow, filmColumn, withFilm } from './film.ts';
 import { describeTiles, type KeptTiles } from './tiles.ts';
 import { versionsOfAsset } from './version-rows.ts';
 
@@ -49,11 +50,14 @@ type FileMedia = Omit<AssetMedia, 'file_name' | 'version'>;
  * 404.
  */
 export const media = handle(getAssetMedia, async ({ db }, { caller, params }) => {
-  const { rows } = await sql<MediaRow & { file_name: string; version: number }>`
-    select ${mediaColumns}, a.file_name, (select max(v.number) from ${versionsOfAsset}) as version
+  const { rows } = await sql<MediaRow & { film: FilmRow | null; file_name: string; version: number }>`
+    select ${mediaColumns}, ${filmColumn} as film, a.file_name, (select max(v.number) from ${versionsOfAsset}) as version
     from assets a join files f on f.hash = ${renderedHash} left join transcodes t on t.file_hash = f.hash
     where a.id = ${params.id} and ${servedWithReviews(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  return { status: 200, body: { ...describeMedia(row), file_name: row.file_name, version: row.version } };
+  return {
+    status: 200,
+    body: { ...describeMedia(withFilm(row, row.film)), file_name: row.file_name, version: row.version },
+  };
 });

@@ -9,6 +9,7 @@ import type { CredentialRow } from '../../people/identity/credential.ts';
 import { hashToken, sessionLookup } from '../../people/identity/sessions.ts';
 import { batchByKey } from '../../platform/database/batch.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { hashOfRendition, renditionOf } from './film.ts';
 import { versionsOfAsset } from './version-rows.ts';
 
 /** Returns the asset under the content rule, with one rendition; no access and no row are both null. */
@@ -18,7 +19,7 @@ async function findServed(
   { id, key }: RequestedBytes,
 ): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
-    select f.hash as file_hash, a.file_name, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    select f.hash as file_hash, a.file_name, f.size_bytes, f.mime, ${renditionOf(sql`${key}::text`)} as rendition
     from assets a join files f on f.hash = ${servedHash(sql`${key}::text`)} where a.id = ${id} and ${servedWithReviews(caller)}`.execute(
     db,
   );
@@ -27,10 +28,10 @@ async function findServed(
 
 /**
  * Returns the hash of the file that is served of an asset `a`: for an original the current one, for a rendition the one
- * whose renditions are shown (VERSION-6).
+ * whose renditions are shown (VERSION-6), or its film (MEDIA-65).
  */
 function servedHash(key: RawBuilder<string | null>): RawBuilder<string> {
-  return sql`case when ${key} is null then a.file_hash else ${renderedHash} end`;
+  return sql`case when ${key} is null then a.file_hash else ${hashOfRendition(key, renderedHash)} end`;
 }
 
 /** Returns a version of the asset for callers who may edit it, with one rendition; null for everyone else (VERSION-3). */
@@ -70,7 +71,7 @@ function statementFor(db: Database, caller: Caller | null): Read {
     caller === null
       ? sql`null::json`
       : sql`(select json_agg(json_build_object('place', w.place, 'file_hash', f.hash, 'file_name', a.file_name,
-            'size_bytes', f.size_bytes, 'mime', f.mime, 'rendition', f.renditions -> w.key))
+            'size_bytes', f.size_bytes, 'mime', f.mime, 'rendition', ${renditionOf(sql`w.key`)}))
           from unnest((select ${marks.ids}::uuid[]), (select ${marks.keys}::text[])) with ordinality as w (id, key, place)
           join assets a on a.id = w.id join files f on f.hash = ${servedHash(sql`w.key`)} where ${servedWithReviews(caller)})`;
   const query =

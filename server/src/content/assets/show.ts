@@ -62,6 +62,7 @@ export interface AssetRow
   asset_updated_at: string;
   asset_deleted_at: string | null;
   asset_deleted_reason: string | null;
+  film_hash: string | null;
 }
 
 /** Converts a row of `subtitles s` for the contract. */
@@ -89,7 +90,7 @@ export function assetColumns(
     (select json_agg(${trackJson} order by s.lang) from subtitles s where s.asset_id = a.id) as subtitle_tracks,
     a.metadata, a.state_id as asset_state_id, a.team_id as asset_team_id, ${originJson('a')} as origin, a.processing_status,
     case when a.root_id is not null then json_build_object('id', a.root_id, 'path', a.root_path) end as root,
-    a.missing_since is not null as missing,
+    a.missing_since is not null as missing, a.film_hash,
     (f.renditions ? 'col' or a.interim_hash is not null) as has_col,
     (f.renditions ?& ${keys}::text[] or a.interim_hash is not null) as has_ladder,
     f.renditions ? 'sprites.vtt' as has_cues, ${thumbhashColumn},
@@ -163,6 +164,7 @@ function commonPart(row: AssetRow): Omit<ShownAsset, keyof CallersPart> {
     ...(row.origin === null ? {} : { origin: row.origin }),
     processing_status: row.processing_status,
     ...(row.missing ? { missing: true as const } : {}),
+    ...(row.film_hash === null ? {} : { film: { hash: row.film_hash } }),
     anonymously_visible: row.anonymously_visible,
     // The thumbhash stands for a picture that is not served; a withheld asset has none.
     thumbhash: row.thumbhash,

@@ -20,6 +20,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { divideName, nameWith } from '../assets/file-name.ts';
+import { hashOfRendition, renditionOf } from '../assets/film.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
 import { formOf, readDownloadable } from '../downloads/forms.ts';
 import { linkedRenditions } from './shown.ts';
@@ -40,7 +41,7 @@ async function findServed(
   key: string | null,
 ): Promise<ServedRow | null> {
   const { rows } = await sql<ServedRow>`
-    select f.hash as file_hash, v.file_name, a.title, f.size_bytes, f.mime, f.renditions -> ${key}::text as rendition
+    select f.hash as file_hash, v.file_name, a.title, f.size_bytes, f.mime, ${renditionOf(sql`${key}::text`)} as rendition
     from assets a cross join ${linkedVersion(visitor)} join files f on f.hash = ${fileOf(key)} where a.id = ${id} and ${linkedAssets(visitor)}`.execute(
     db,
   );
@@ -49,7 +50,9 @@ async function findServed(
 
 /** The file of a version: for a rendition of the current one, the file whose renditions are shown (VERSION-6). */
 function fileOf(key: string | null) {
-  return key === null ? sql`v.file_hash` : linkedRenditions;
+  return key === null
+    ? sql`v.file_hash`
+    : hashOfRendition(sql`${key}::text`, linkedRenditions, sql`v.number is null`);
 }
 
 /** A revoked link ends immediately, so browsers revalidate each time and get 304. */

@@ -10,6 +10,7 @@ import {
 import { handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { type FilmRow, filmColumn, withFilm } from '../assets/film.ts';
 import { describeMedia, type MediaRow, mediaColumns } from '../assets/media.ts';
 import { findTiles, sendTile } from '../assets/tiles.ts';
 import { findTrack, isText, readLanguage, sendTrack } from '../subtitles/tracks.ts';
@@ -18,20 +19,20 @@ import { visitLink } from './visit.ts';
 
 /** Facts, tiles and subtitles of an asset, as far as the link offers them. */
 
-type LinkedMediaRow = MediaRow & { subtitles: LinkedMedia['subtitles'] | null };
+type LinkedMediaRow = MediaRow & { film: FilmRow | null; subtitles: LinkedMedia['subtitles'] | null };
 
 /** `GET /links/{token}/assets/{id}/media`: lists only what the link serves. */
 export const media = handle(getLinkMedia, async (deps, { params, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const { rows } = await sql<LinkedMediaRow>`
-    select ${mediaColumns},
+    select ${mediaColumns}, case when v.number is null then ${filmColumn} end as film,
       (select json_agg(json_build_object('lang', s.lang, 'label', s.label) order by s.lang)
         from subtitles s where s.asset_id = a.id and ${isText} and ${subtitlesOfVersion}) as subtitles
     from assets a cross join ${linkedVersion(visitor)} join files f on f.hash = ${linkedRenditions} left join transcodes t on t.file_hash = f.hash
     where a.id = ${params.id} and ${linkedAssets(visitor)}`.execute(deps.db);
   const [row] = rows;
   if (row === undefined) throw notFound();
-  const media = { ...describeMedia(row), subtitles: row.subtitles ?? [] };
+  const media = { ...describeMedia(withFilm(row, row.film)), subtitles: row.subtitles ?? [] };
   const tiles = maySeeTiles(visitor) ? media.tiles : null;
   if (maySeeUnmarked(visitor)) return { status: 200, body: { ...media, tiles } };
   const drawable = new Set(keysOf(deps.ladder));

@@ -73,7 +73,7 @@ async function assetLines(db: Database, hash: string): Promise<string[] | null> 
   const { rows } = await sql<{ id: string; title: string; owner: string | null; deleted: boolean }>`
     select a.id, a.title, u.username as owner, a.deleted_at is not null as deleted
     from assets a left join users u on u.ref = a.owner_user_ref
-    where a.file_hash = ${hash} or a.interim_hash = ${hash}
+    where a.file_hash = ${hash} or a.interim_hash = ${hash} or a.film_hash = ${hash}
       or a.id in (select v.asset_id from asset_versions v where v.file_hash = ${hash}) order by a.created_at, a.id limit ${MOST_NAMED + 1}`.execute(
     db,
   );

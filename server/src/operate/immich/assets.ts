@@ -14,6 +14,7 @@ import type { Asset } from './answers.ts';
 import { FileFailure } from './client.ts';
 import type { Context } from './context.ts';
 import { describedBy, descriptionOf, tagsOf } from './described.ts';
+import { filmsIn, importFilm } from './films.ts';
 import { fileNameOf, receiveOriginal } from './originals.ts';
 import { keepReaders, readersOfAssets } from './readers.ts';
 
@@ -143,10 +144,10 @@ async function importAsset(context: Context, prepared: Prepared): Promise<void> 
   if (tags.length > MOST_TAGS)
     reporter.leaveOut('tags', asset.id, `has more than ${MOST_TAGS} tags; the others are left out`);
   const known = ledger.find('resource', asset.id);
-  if (known?.fingerprint === fingerprint) return;
   try {
     if (known === undefined) await createAsset(context, prepared);
-    else await updateAsset(context, known.target, prepared);
+    else if (known.fingerprint !== fingerprint) await updateAsset(context, known.target, prepared);
+    await importFilm(context, asset);
   } catch (error) {
     if (!(error instanceof FileFailure)) throw error;
     reporter.leaveOut('file', asset.id, error.message);
@@ -157,12 +158,14 @@ async function importAsset(context: Context, prepared: Prepared): Promise<void> 
 export async function importAssets(context: Context, onProgress: (done: number) => void): Promise<void> {
   const { library, isStopped } = context;
   const readersOf = readersOfAssets(context);
+  const films = filmsIn(library);
   let done = 0;
   await inLanes(library.assets.values(), isStopped, async (asset) => {
+    done += 1;
+    onProgress(done);
+    if (films.has(asset.id)) return;
     const tags = tagsOf(asset, library.tags.get(asset.id) ?? []);
     const readers = readersOf(asset.id);
     await importAsset(context, { asset, tags, readers, fingerprint: fingerprintOf(asset, tags, readers) });
-    done += 1;
-    onProgress(done);
   });
 }

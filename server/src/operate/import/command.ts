@@ -24,12 +24,13 @@ import { openLibraryStorage } from '../storage/open.ts';
 import { type ImportOptions, readArguments } from './arguments.ts';
 import { collectFolder } from './collect-folder.ts';
 import { dryRun } from './dry-run.ts';
+import { type LivePlan, pairLivePhotos } from './live-photos.ts';
 import { describeStored } from './metadata.ts';
 import { findOwner } from './owner.ts';
-import { type FoundSidecar, type ImportPlan, planImport } from './plan.ts';
+import { type FoundSidecar, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
-import { attachFound, storeFound } from './store.ts';
+import { attachFilmOf, attachFound, storeFound } from './store.ts';
 import { type FoundFile, walk } from './walk.ts';
 
 interface Failure {
@@ -44,6 +45,8 @@ interface Summary {
   collections: number;
   /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
+  /** Number of files that became the film of a photo in the same folder. */
+  films: number;
   /** Number of files with metadata of others that were read. */
   sidecars: number;
   failures: Failure[];
@@ -118,7 +121,7 @@ async function arrangeFolders(
 }
 
 /** Stores the files and waits for their previews. Posts and collects each folder if requested. */
-async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summary> {
+async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summary> {
   const { db } = deps;
   const { ownerRef, options, fields, stopped } = run;
   const summary: Summary = {
@@ -127,6 +130,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
     posts: 0,
     collections: 0,
     subtitles: 0,
+    films: 0,
     sidecars: 0,
     failures: [],
     stopped: false,
@@ -134,10 +138,16 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
   const assetOf = new Map<string, string>();
   const pathOf = new Map<string, string>();
   let waiting = 0;
-  const total = plan.files.length + plan.subtitles.length;
+  const total = plan.files.length + plan.subtitles.length + plan.films.size;
   const bar = progressBar(total);
   const shown = () => {
-    const done = summary.stored + summary.skipped + summary.subtitles + summary.failures.length - waiting;
+    const done =
+      summary.stored +
+      summary.skipped +
+      summary.subtitles +
+      summary.films +
+      summary.failures.length -
+      waiting;
     return Math.min(total, Math.max(0, done));
   };
   const timer = setInterval(() => {
@@ -147,6 +157,15 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
     });
   }, 500);
   const fail = (path: string, reason: string) => summary.failures.push({ path, reason });
+  const attachFilm = async (film: FoundFile | undefined, assetId: string) => {
+    if (film === undefined) return;
+    try {
+      if (await attachFilmOf(deps, ownerRef, assetId, film)) summary.films += 1;
+      else summary.skipped += 1;
+    } catch (error) {
+      fail(film.path, reasonOf(error));
+    }
+  };
   const storeEach = async (file: FoundFile) => {
     const metadata = plan.metadata.get(file.path) ?? [];
     try {
@@ -162,6 +181,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
       for (const { path, reason } of described) fail(path, reason);
       const unfit = await writePathValues(db, stored.assetId, valuesOfPath(fields, file));
       if (unfit.length > 0) fail(file.path, `stored; its path does not fit ${unfit.join(', ')}`);
+      await attachFilm(plan.films.get(file.path), stored.assetId);
     } catch (error) {
       fail(file.path, reasonOf(error));
     }
@@ -212,6 +232,7 @@ async function importFiles(deps: Deps, run: Run, plan: ImportPlan): Promise<Summ
 function printSummary(summary: Summary): void {
   const made = [
     summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
+    summary.films === 0 ? '' : `, ${summary.films} films of live photos`,
     summary.sidecars === 0 ? '' : `, ${summary.sidecars} sidecars read`,
     summary.posts === 0 ? '' : `, ${summary.posts} posts made`,
     summary.collections === 0 ? '' : `, ${summary.collections} collections made`,
@@ -238,7 +259,7 @@ async function importPlan(
   database: OpenDatabase,
   startWorker: ImportParts['startWorker'],
   run: Run,
-  plan: ImportPlan,
+  plan: LivePlan,
 ): Promise<void> {
   const worker = await startWorker(deps, database);
   try {
@@ -274,14 +295,14 @@ export async function importCommand(
   try {
     const ownerRef = await findOwner(database.db, options.user);
     const fields = await fieldsOf(database.db, options.patterns);
-    const plan = await planImport(walk(root));
-    if (options.dryRun) {
-      for (const line of await dryRun(database.db, ownerRef, plan, fields)) console.log(line);
-      return;
-    }
     const log = pino({ level: 'error', ...safeLogForm(secretsOf(config)) });
     const deps = await openDeps(database.db, await openLibraryStorage(config), config, log);
     try {
+      const plan = await pairLivePhotos(deps.metadata, await planImport(walk(root)));
+      if (options.dryRun) {
+        for (const line of await dryRun(database.db, ownerRef, plan, fields)) console.log(line);
+        return;
+      }
       await importPlan(
         deps,
         database,

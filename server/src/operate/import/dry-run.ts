@@ -6,7 +6,7 @@ import { hashOf } from '../../content/assets/repair.ts';
 import { type PathField, valuesOfPath } from '../../content/path-values/path-values.ts';
 import { type MediaKind, sniff } from '../../media/sniff.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import type { ImportPlan } from './plan.ts';
+import type { LivePlan } from './live-photos.ts';
 import { findOwn } from './store.ts';
 import { counted, countValue, emptySummary, type FolderSummary, folderLines, sizeText } from './summary.ts';
 import type { FoundFile } from './walk.ts';
@@ -43,7 +43,7 @@ async function measure(
 
 /** Summarises each folder, in the order in which an import reads them. */
 function summarise(
-  { files, subtitles, metadata, orphans, skipped }: ImportPlan,
+  { files, subtitles, metadata, orphans, skipped, films }: LivePlan,
   measured: readonly Measured[],
   fields: readonly PathField[],
 ): Map<string, FolderSummary> {
@@ -59,6 +59,7 @@ function summarise(
     summary.files += 1;
     summary.bytes += bytes;
     summary.sidecars += metadata.get(file.path)?.length ?? 0;
+    if (films.has(file.path)) summary.films += 1;
     summary.kinds.set(kind, (summary.kinds.get(kind) ?? 0) + 1);
     for (const { code, text } of valuesOfPath(fields, file)) countValue(summary, code, text);
   }
@@ -73,7 +74,7 @@ function summarise(
 export async function dryRun(
   db: Database,
   ownerRef: number,
-  plan: ImportPlan,
+  plan: LivePlan,
   fields: readonly PathField[],
 ): Promise<string[]> {
   const sizes = await ownSizes(db, ownerRef);

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
+import { attachFilm } from '../../content/assets/film.ts';
 import { insertAsset, stageFile, storeFile } from '../../content/assets/insert.ts';
 import { baseName, discard, receive } from '../../content/assets/receive.ts';
 import { hashOf, hasOriginal } from '../../content/assets/repair.ts';
@@ -87,6 +88,28 @@ export async function storeFound(
       const assetId = await insertAsset(tx, { ownerRef, ladderKeys, hash, mime, kind, fileName, fields });
       return { assetId, skipped: false };
     });
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/** Makes a file the film of an asset. Returns false if its owner has an asset of the film, which stays. */
+export async function attachFilmOf(
+  deps: Deps,
+  ownerRef: number,
+  assetId: string,
+  film: FoundFile,
+): Promise<boolean> {
+  const { db, storage } = deps;
+  const hash = await hashOf(film.source);
+  const { rows } = await sql`select from assets where id = ${assetId} and film_hash = ${hash}`.execute(db);
+  if (rows.length > 0) return true;
+  if ((await findOwn(db, ownerRef, hash)) !== null) return false;
+  const received = await receive(createReadStream(film.source), storage);
+  try {
+    await stageFile(storage, received);
+    await db.transaction().execute((tx) => attachFilm(tx, deps, assetId, received));
+    return true;
   } finally {
     await discard(received.path);
   }

@@ -7,6 +7,8 @@ export interface FolderSummary {
   bytes: number;
   kinds: Map<MediaKind, number>;
   sidecars: number;
+  /** Films of live photos, which become part of the photos. */
+  films: number;
   skipped: SkippedEntry[];
   /** How many files give each field a value, and some of the values. */
   fields: Map<string, { files: number; values: Set<string> }>;
@@ -16,7 +18,7 @@ export interface FolderSummary {
 const SHOWN_VALUES = 3;
 
 export function emptySummary(): FolderSummary {
-  return { files: 0, bytes: 0, kinds: new Map(), sidecars: 0, skipped: [], fields: new Map() };
+  return { files: 0, bytes: 0, kinds: new Map(), sidecars: 0, films: 0, skipped: [], fields: new Map() };
 }
 
 /** Counts a value that the path of a file gives. */
@@ -52,6 +54,7 @@ export function folderLines(folder: string, summary: FolderSummary): string[] {
   const parts = [
     `${counted(summary.files, 'file')}${kinds === '' ? '' : ` (${kinds})`}`,
     sizeText(summary.bytes),
+    ...(summary.films === 0 ? [] : [`${counted(summary.films, 'film')} of live photos`]),
     ...(summary.sidecars === 0 ? [] : [counted(summary.sidecars, 'sidecar')]),
     ...(summary.skipped.length === 0 ? [] : [`skipped: ${skippedText(summary.skipped)}`]),
   ];

@@ -26,7 +26,8 @@ type Kind =
   | 'members'
   | 'texts'
   | 'linked-files'
-  | 'relation';
+  | 'relation'
+  | 'film';
 
 /** A thing of the earlier system, and what it has become here. */
 interface Entry {

@@ -20,7 +20,9 @@ export async function readUserQuota(db: Database, userRef: number): Promise<User
       ((select coalesce(sum(f.size_bytes), 0) from (
           select a.file_hash from assets a where a.owner_user_ref = u.ref and ${liveAsset}
           union select v.file_hash from assets a join asset_versions v on v.asset_id = a.id
-          where a.owner_user_ref = u.ref and ${liveAsset}) o
+          where a.owner_user_ref = u.ref and ${liveAsset}
+          union select a.film_hash from assets a
+          where a.owner_user_ref = u.ref and ${liveAsset} and a.film_hash is not null) o
         join files f on f.hash = o.file_hash where not f.in_place)
       + (select coalesce(sum(s.size_bytes), 0) from (
           select s.file_hash, min(s.size_bytes) as size_bytes from subtitles s join assets a on a.id = s.asset_id

@@ -246,6 +246,7 @@ interface AssetsTable {
   root_id: string | null;
   root_path: string | null;
   missing_since: string | null;
+  film_hash: string | null;
   taken_on: string | null;
   latitude: number | null;
   longitude: number | null;

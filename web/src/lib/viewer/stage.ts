@@ -1,5 +1,5 @@
 import { type RenditionName, renditionNameOf } from '@vitrine/contract/renditions';
-import type { ViewerItem, ViewerMedia } from './item.ts';
+import { hasRendition, type ViewerItem, type ViewerMedia } from './item.ts';
 
 /** The kinds of stages that show files. */
 export type Stage =
@@ -35,6 +35,7 @@ const stageOfRendition: Readonly<Record<RenditionName, Stage | null>> = {
   'hls/master.m3u8': 'video',
   'hls/{name}': null,
   'motion.mp4': null,
+  'film.mp4': null,
   'audio.m4a': 'audio',
   'waveform.png': null,
   'waveform.json': null,
@@ -44,6 +45,12 @@ const stageOfRendition: Readonly<Record<RenditionName, Stage | null>> = {
   'model.glb': 'model',
   tiles: null,
 };
+
+/** Returns the rendition with the film of a photograph: of a live photo, or of a motion photo; null if it has none. */
+export function filmOf(media: ViewerMedia): 'film.mp4' | 'motion.mp4' | null {
+  if (media.facts.motion !== true) return null;
+  return (['film.mp4', 'motion.mp4'] as const).find((key) => hasRendition(media, key)) ?? null;
+}
 
 type Variant = ViewerMedia['variants'][number];
 

@@ -49,7 +49,8 @@ async function purgeAssets(db: Database, days: number): Promise<number> {
       select file_hash, true as is_asset from gone union all
       select file_hash, false from subtitles where asset_id in (select id from expired) union all
       select file_hash, false from asset_versions where asset_id in (select id from expired) union all
-      select interim_hash, false from assets where id in (select id from expired) and interim_hash is not null`.execute(
+      select interim_hash, false from assets where id in (select id from expired) and interim_hash is not null union all
+      select film_hash, false from assets where id in (select id from expired) and film_hash is not null`.execute(
       tx,
     );
     await enqueueRelease(

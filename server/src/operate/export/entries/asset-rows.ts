@@ -67,6 +67,7 @@ export interface AssetRow extends Named {
   values: ExportedValue[];
   versions: VersionRow[];
   subtitles: SubtitleRow[];
+  film: { hash: string; bytes: number; extension: string | null } | null;
 }
 
 function wordsOf(value: ValueRow): string[] {
@@ -124,7 +125,9 @@ async function selectAssets(db: Database, extent: Extent, which: RawBuilder<unkn
         where v.asset_id = a.id and v.file_hash <> a.file_hash) as versions,
       (select coalesce(json_agg(json_build_object('lang', s.lang, 'hash', s.file_hash, 'bytes', s.size_bytes)
           order by s.lang collate "C"), '[]')
-        from subtitles s where s.asset_id = a.id) as subtitles
+        from subtitles s where s.asset_id = a.id) as subtitles,
+      (select json_build_object('hash', m.hash, 'bytes', m.size_bytes, 'extension', m.extension)
+        from files m where m.hash = a.film_hash) as film
     from assets a join files f on f.hash = a.file_hash
     where ${exportedAssets(extent)} and ${which}`.execute(db);
   return rows.map((row) => ({ ...row, values: showValues(row.values) }));

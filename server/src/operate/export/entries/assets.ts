@@ -14,7 +14,7 @@ function stored(storage: StoredReader, key: string, sha256: string, bytes: numbe
   return { kind: 'file', sha256, bytes, open: () => storage.get(key, bytes) };
 }
 
-/** Yields originals, their sidecars, earlier versions and subtitles. */
+/** Yields originals, their sidecars, earlier versions, subtitles and films. */
 export async function* assetEntries(
   db: Database,
   storage: StoredReader,
@@ -41,16 +41,24 @@ export async function* assetEntries(
         content: stored(storage, subtitlesKey(hash), hash, bytes),
       };
     }
+    if (asset.film === null) continue;
+    const { hash, bytes, extension } = asset.film;
+    yield {
+      key: `${key}/5`,
+      path: assetPath(asset, { mark: ' film', extension: pathPart(extension ?? 'mov', 'mov') }),
+      content: stored(storage, originalKey(hash), hash, bytes),
+    };
   }
 }
 
-/** Yields stored files that belong to no asset by themselves, such as the films of live photos. */
+/** Yields stored files that belong to no asset. */
 export async function* otherFiles(db: Database, storage: StoredReader): AsyncGenerator<Entry> {
   for (let after = ''; ; ) {
     const { rows } = await sql<{ hash: string; size_bytes: number; extension: string | null }>`
       select f.hash, f.size_bytes, f.extension from files f where f.hash > ${after} and f.origin_peer_id is null
         and not exists (select from assets a where a.file_hash = f.hash and a.origin_peer_id is null)
         and not exists (select from asset_versions v where v.file_hash = f.hash)
+        and not exists (select from assets a where a.film_hash = f.hash and a.origin_peer_id is null)
       order by f.hash limit ${PAGE}`.execute(db);
     for (const { hash, size_bytes: bytes, extension } of rows) {
       const end = extension === null ? '' : `.${extension}`;
