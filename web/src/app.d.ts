@@ -19,6 +19,11 @@ declare namespace App {
     back?: { readonly href: string; readonly label: string };
   }
 
+  interface PageState {
+    /** How many layers cover the page (`ui/layers.svelte.ts`). */
+    layer?: number;
+  }
+
   interface PageData {
     /** The title of the page, without the name of the library, which the root layout adds. Absent on the feed. */
     title?: string;

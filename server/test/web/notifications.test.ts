@@ -11,7 +11,11 @@ const mailPassword = 's3cr#t @:/%';
 
 /** Returns the bell with this label. */
 const bell = (page: Page, name: string) =>
-  page.getByRole('banner').getByLabel(name, { exact: true }).filter({ visible: true });
+  page
+    .getByRole('button')
+    .or(page.getByRole('link'))
+    .and(page.getByLabel(name, { exact: true }))
+    .filter({ visible: true });
 
 async function comment(page: Page, words: string): Promise<string> {
   const { id } = await call(page, 'POST', `/posts/${postId}/comments`, { body: words });

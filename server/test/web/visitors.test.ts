@@ -33,7 +33,7 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
   await outsider.getByLabel('Password').fill('anchor');
   await outsider.getByRole('button', { name: 'Open' }).click();
   await outsider.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
-  await expect.poll(() => naturalWidth(outsider.getByRole('img', { name: 'Pier' }))).toBeGreaterThan(300);
+  await expect.poll(() => naturalWidth(outsider.getByRole('img', { name: 'Pier' }))).toBeGreaterThan(200);
   expect(await outsider.getByRole('listitem').count()).toBe(2);
   expect(await download().count()).toBe(0);
   expect(await overhang(outsider)).toBe(0);

@@ -9,6 +9,9 @@ export interface Place {
 
 export type Arrow = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown';
 
+const arrows: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] satisfies Arrow[];
+export const isArrow = (key: string): key is Arrow => arrows.includes(key);
+
 const middle = ({ left, width }: Place) => left + width / 2;
 
 /**

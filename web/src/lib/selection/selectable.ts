@@ -1,6 +1,6 @@
 import type { Attachment } from 'svelte/attachments';
 import { watchLongPress } from './long-press.ts';
-import { type Arrow, neighbour, type Place } from './neighbour.ts';
+import { isArrow, neighbour, type Place } from './neighbour.ts';
 import { drawRectangle } from './rectangle.ts';
 import type { Selection } from './selection.svelte.ts';
 
@@ -11,9 +11,6 @@ const control = 'a, button, input, select, textarea, label, summary, [role="butt
 
 const idOf = (element: Element | null | undefined): string | undefined =>
   element?.closest<HTMLElement>(item)?.dataset.select;
-
-const arrows: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown'] satisfies Arrow[];
-const isArrow = (key: string): key is Arrow => arrows.includes(key);
 
 /** Returns the items that are on the page, in their order. */
 function placesIn(list: HTMLElement): Place[] {

@@ -7,7 +7,7 @@ export interface Place {
   readonly label: string;
 }
 
-/** A part of the library that the header links to, or the account menu if the header has no room. */
+/** A part of the library that the header links to. */
 export interface MainPlace extends Place {
   readonly href: '/assets' | '/collections' | '/teams' | '/tags';
 }
@@ -23,5 +23,5 @@ export function mainPlaces(user: SessionUser | null): readonly MainPlace[] {
   return [assets, collections, ...(holds(user, 'teams.read') ? [teams] : []), tags];
 }
 
-/** The width from which the header has room for them; `md` in the classes. */
+/** The width from which the header has room for everything; `md` in the classes. */
 export const roomForPlaces = 'min-width: 48rem';
