@@ -63,6 +63,8 @@ export default defineConfig({
       adapter: adapter({ pages, fallback: 'index.html' }),
       outDir: workFolder,
       paths: { relative: false },
+      // The shell registers it when the first screen is complete.
+      serviceWorker: { register: false },
       // The hash of the inputs: every machine that builds the same files gets the same pages.
       version: { name: process.env.VITRINE_WEB_VERSION ?? 'development' },
     }),

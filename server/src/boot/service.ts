@@ -30,6 +30,7 @@ import { readInstallKey } from '../exchange/federation/identity.ts';
 import { serveFederation } from '../exchange/federation/wire.ts';
 import { type DecoderOptions, openDecoders } from '../media/decoding/decoders.ts';
 import { openMetadataReader } from '../media/metadata/reader.ts';
+import { serveManifest } from '../operate/appearance/manifest.ts';
 import { openMetrics, type ServiceMetrics } from '../operate/metrics/open.ts';
 import { createFirstAdministrator } from '../operate/set-up/first-administrator.ts';
 import { rememberBucket, withFormerBuckets } from '../operate/storage/buckets.ts';
@@ -261,6 +262,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
     countFile,
   });
   servePublicFiles(server, deps, budgets);
+  serveManifest(server, deps, budgets);
   await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
     hintsOf: pageHints,

@@ -64,6 +64,8 @@ async function furnish({ address, directory, stop }: Service, own?: Browser): Pr
       viewport: { width: 1280, height: 900 },
       // Rendering transitions takes a tenth of the browser's time.
       reducedMotion: 'reduce',
+      // Its requests pass by the routes of tests.
+      serviceWorkers: 'block',
       ...given,
     });
     contexts.push(context);

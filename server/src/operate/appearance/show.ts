@@ -53,7 +53,8 @@ function logoUrl(hash: string): string {
   return `${basePath}/appearance/logo?v=${hash}`;
 }
 
-async function readPublic({
+/** Returns what everyone may see of the appearance (APPEARANCE-1). */
+export async function readPublic({
   db,
   config,
   encoder,

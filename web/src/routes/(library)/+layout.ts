@@ -1,4 +1,5 @@
 import { redirect } from '@sveltejs/kit';
+import { ownStorage } from '#lib/app/account.ts';
 import { previewsQuery } from '#lib/assets/queries.ts';
 import { redirectFor } from '#lib/identity/gate.ts';
 import { readPageState } from '#lib/identity/visitor-state.ts';
@@ -9,6 +10,7 @@ export const load: LayoutLoad = async ({ parent, url, depends }) => {
   depends('vitrine:visitor-state');
   const { service } = await parent();
   const visitorState = await readPageState(service);
+  if (visitorState.user !== null) await ownStorage(visitorState.user);
   // Links in mails lead to a comment, also after signing in first.
   const hash = location.pathname === url.pathname ? location.hash : '';
   const elsewhere = redirectFor(visitorState, url, hash);

@@ -1,0 +1,38 @@
+import type { SessionUser } from '@vitrine/contract/identity';
+
+/** Names of what the page has loaded, so that the worker keeps it as well. */
+function loadedAddresses(): string[] {
+  return performance
+    .getEntriesByType('resource')
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(`${location.origin}/`));
+}
+
+/**
+ * Registers the service worker (APP-4) and tells it who is signed in. Calls `onUpdate` when a new version waits, with what makes it
+ * take over.
+ */
+export async function startApp(user: SessionUser | null, onUpdate: (use: () => void) => void): Promise<void> {
+  if (!('serviceWorker' in navigator)) return;
+  const { serviceWorker } = navigator;
+  const registration = await serviceWorker.register('/service-worker.js');
+  const announce = () => {
+    const { waiting } = registration;
+    // The first version takes over by itself.
+    if (waiting === null || serviceWorker.controller === null) return;
+    onUpdate(() => {
+      serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true });
+      waiting.postMessage({ type: 'update' });
+    });
+  };
+  announce();
+  registration.addEventListener('updatefound', () => {
+    const { installing } = registration;
+    installing?.addEventListener('statechange', () => {
+      if (installing.state === 'installed') announce();
+    });
+  });
+  const { active } = await serviceWorker.ready;
+  const account = user === null || user.impersonated_by !== null ? null : user.ref;
+  active?.postMessage({ type: 'loaded', addresses: loadedAddresses(), account });
+}
