@@ -12,6 +12,8 @@ const root = await temporaryDirectory();
 await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
 await writeFile(join(root, 'index.html'), 'the page');
 await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
+await mkdir(join(root, '_app/immutable/chunks/nodes/1~nodes'), { recursive: true });
+await writeFile(join(root, '_app/immutable/chunks/nodes/1~nodes/2.A-b_c.css'), 'style');
 await mkdir(join(root, '_app/de.12345678/chunks'), { recursive: true });
 await writeFile(join(root, 'index.de.html'), 'die Seite');
 await writeFile(join(root, '_app/de.12345678/chunks/words.js'), 'Worte');
@@ -62,5 +64,10 @@ test('a language has its own scripts, and the shared ones at addresses of its ow
     cached: forGood,
   });
   expect(await get('/_app/de.12345678/chunks/old.js')).toEqual({ status: 200, text: 'old', cached: forGood });
+  expect(await get('/_app/de.12345678/chunks/nodes/1~nodes/2.A-b_c.css')).toEqual({
+    status: 200,
+    text: 'style',
+    cached: forGood,
+  });
   expect((await get('/_app/de.12345678/chunks/none.js')).status).toBe(404);
 });

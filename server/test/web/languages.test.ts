@@ -10,6 +10,8 @@ test('the pages have the language of the browser, or the one that the person cho
   expect(await visitor.locator('html').getAttribute('lang')).toBe('de');
 
   const mara = await studio.enter('mara', { locale: 'de-AT' });
+  await mara.goto('/assets');
+  await mara.getByRole('heading', { name: 'Assets' }).waitFor();
   await mara.goto('/settings/preferences');
   await mara.getByRole('combobox', { name: 'Sprache' }).selectOption('ar');
   await mara.locator('html[lang="ar"][dir="rtl"]').waitFor();

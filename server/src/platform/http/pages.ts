@@ -72,7 +72,7 @@ export interface PageOptions {
 }
 
 /** Files with hashed names: in the shared folder, and in those of the languages. */
-const hashed = /^_app\/(?:immutable|[A-Za-z-]+\.[0-9a-f]{8})\/(\w+\/\w[\w.-]*)$/;
+const hashed = /^_app\/(?:immutable|[A-Za-z-]+\.[0-9a-f]{8})\/((?:\w[\w~.-]*\/)+\w[\w~.-]*)$/;
 
 /**
  * Serves the web app: hashed files as immutable, the page with revalidation. Any path that is neither a file nor part
