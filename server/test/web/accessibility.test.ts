@@ -169,6 +169,9 @@ const addresses: Readonly<Record<string, string>> = {
   '/users/[username]': '/users/mara',
   // Last, because it asks before it is left.
   '/new': '/new',
+  '/map': '/map',
+  '/people': '/people',
+  '/timeline': '/timeline',
 };
 
 /** Those that only visitors see. */

@@ -25,7 +25,7 @@ export function safeNext(next: string | null, origin: string): string {
 }
 
 function isOpenToVisitors(pathname: string): boolean {
-  const isList = ['/', '/search', '/tags', '/collections'].includes(pathname);
+  const isList = ['/', '/search', '/tags', '/collections', '/timeline', '/map', '/people'].includes(pathname);
   return isList || /^\/(posts|assets|users|tags|search|collections)\/./.test(pathname);
 }
 

@@ -1,0 +1,83 @@
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { uploadReady } from './call.ts';
+import { overhang, phone } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const { db } = studio.library.deps;
+const mara = await studio.enter('mara', { viewport: { width: 1440, height: 900 } });
+const onPhone = await studio.enter('mara', phone);
+
+/** Uploads a picture that was taken at a time and place. */
+async function add(title: string, seed: number, at: string | null, place: [lat: number, lon: number]) {
+  const id = await uploadReady(mara, await jpeg(300, 200, { seed }), { title, sensitivity: 'org' });
+  await sql`update assets set taken_at = ${at}::timestamptz, taken_on = ${at}::date,
+    latitude = ${place[0]}, longitude = ${place[1]} where id = ${id}`.execute(db);
+  return id;
+}
+
+const summer = await add('Summer', 1, '2024-07-01', [48.137154, 11.576124]);
+await add('Copy of summer', 1, '2024-07-02', [48.137154, 11.576124]);
+await add('Winter', 2, '2019-12-24', [-33.86, 151.2]);
+await add('Beginning', 3, '0001-01-01', [0, 0.1]);
+await add('Some day', 4, null, [60, 20]);
+
+test('the timeline is scrubbed month by month with the keyboard, to both ends', async () => {
+  await mara.goto('/timeline');
+  const slider = mara.getByRole('slider', { name: 'Month' });
+  await slider.focus();
+  const month = () => slider.getAttribute('aria-valuetext');
+  await mara.getByRole('link', { name: 'Copy of summer' }).waitFor();
+  expect(await month()).toBe('July 2024');
+  await slider.press('ArrowDown');
+  expect(await month()).toBe('December 2019');
+  await slider.press('End');
+  expect(await month()).toBe('Unknown date');
+  await mara.getByRole('link', { name: 'Some day' }).waitFor();
+  await slider.press('ArrowUp');
+  expect(await month()).toBe('January 1');
+  await slider.press('Home');
+  expect(await month()).toBe('July 2024');
+});
+
+test('the timeline is scrubbed with a finger', async () => {
+  await onPhone.goto('/timeline');
+  const slider = onPhone.getByRole('slider', { name: 'Month' });
+  await onPhone.getByRole('link', { name: 'Copy of summer' }).waitFor();
+  const box = await slider.boundingBox();
+  if (box === null) throw new Error('the slider is not visible');
+  await onPhone.touchscreen.tap(box.x + box.width / 2, box.y + box.height - 12);
+  await expect.poll(() => slider.getAttribute('aria-valuetext')).toBe('Unknown date');
+  expect(await overhang(onPhone)).toBe(0);
+});
+
+test('the map shows places, of which the list has the same, and comes nearer', async () => {
+  await mara.goto('/map');
+  const place = mara.getByRole('button', { name: /^48\.14° N, 11\.58° E/ });
+  await place.waitFor();
+  await mara.getByText('5 files on this part of the map').waitFor();
+  await place.click();
+  await mara.getByText('2 files on this part of the map').waitFor();
+  const files = mara.getByRole('list', { name: 'Files on this part of the map' });
+  await expect.poll(() => files.getByRole('link').count()).toBe(2);
+  await files.getByRole('link', { name: 'Summer', exact: true }).click();
+  await mara.waitForURL(`**/assets/${summer}`);
+});
+
+test('people are found by name, and similar files are beside a file', async () => {
+  await onPhone.goto('/people');
+  await onPhone.getByRole('searchbox', { name: 'Search people' }).fill('mar');
+  await onPhone.waitForURL('**/people?q=mar');
+  await onPhone.getByRole('list', { name: 'People' }).getByRole('link', { name: /mara/ }).waitFor();
+  expect(await overhang(onPhone)).toBe(0);
+  await expect
+    .poll(async () => (await db.selectFrom('picture_prints').select('file_hash').execute()).length, {
+      timeout: 20_000,
+    })
+    .toBeGreaterThan(0);
+  await mara.goto(`/assets/${summer}`);
+  const similar = mara.getByRole('list', { name: 'Similar files' });
+  await similar.getByRole('link', { name: 'Copy of summer' }).waitFor();
+});
