@@ -16,6 +16,7 @@ const spoken = new Set([
   'heading',
   'description',
   'empty',
+  'what',
 ]);
 /** Attributes that never hold prose. */
 const technical =
@@ -51,6 +52,8 @@ export const isText: HeuristicFunc = ({ msgStr, details }: Message) => {
     return isProse(text, false) ? 'message' : false;
   }
   if (attribute !== undefined && technical.test(attribute)) return false;
+  // The library trims texts, so a part of a sentence would lose its space. Such a part cannot be translated either.
+  if (text !== text.trim()) return false;
   if (call !== undefined && /^console\.|^fetch$|querySelector|RegExp|getItem|setItem/.test(call))
     return false;
   return isProse(text, text.includes('#')) ? 'message' : false;

@@ -81,6 +81,7 @@ describe('GET /openapi.json', () => {
       if ('304' in responses) conditional.push(id);
     }
     expect(conditional.sort()).toEqual([
+      'downloadAccountExport',
       'getAssetFile',
       'getAssetStream',
       'getAssetTile',

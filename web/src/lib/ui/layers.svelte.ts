@@ -15,7 +15,9 @@ interface Layers {
   tidy(): void;
 }
 
-export const [getLayers, setLayers] = createContext<Layers>();
+const [getLayers, setLayers] = createContext<Layers>();
+
+export { setLayers };
 
 /** The time for what follows on closing, such as another page, which then replaces nothing. In milliseconds. */
 const rest = 100;
