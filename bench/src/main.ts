@@ -8,8 +8,8 @@ import { benchGrowth } from './growth.ts';
 import { benchIdentity } from './identity.ts';
 import { benchImport } from './import.ts';
 import { benchNotifications } from './notifications.ts';
-import { benchPages } from './pages.ts';
 import { benchPeers } from './peers/peers.ts';
+import { benchPhone } from './phone.ts';
 import { benchPosts } from './posts.ts';
 import { benchRenditions } from './renditions.ts';
 import { benchRoots } from './roots.ts';
@@ -72,8 +72,8 @@ switch (positionals[0]) {
   case 'notifications':
     await benchNotifications();
     break;
-  case 'pages':
-    await benchPages();
+  case 'phone':
+    await benchPhone();
     break;
   case 'peers':
     await benchPeers(100_000, Number(values.seconds));
@@ -111,6 +111,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | pages | peers | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

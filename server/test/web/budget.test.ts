@@ -1,9 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { publish, upload } from './call.ts';
 import { phone } from './hands.ts';
 import { openStudio } from './studio.ts';
+
+const budgets: Record<'feed' | 'sign-in', { scripts: number; kilobytes: number }> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../../web/budgets.json'), 'utf8'),
+);
 
 const studio = await openStudio();
 const mara = await studio.enter('mara', phone);
@@ -31,14 +37,14 @@ async function loadedBy(page: Page): Promise<{ scripts: number; kilobytes: numbe
   };
 }
 
-// The budgets of docs/performance.md. What is needed only after a press is loaded then.
+// What is needed only after a press is loaded then.
 test('the feed needs few small scripts, and reads nothing twice', async () => {
   await mara.goto('/');
   await mara.getByRole('link', { name: /Pier/ }).waitFor();
   const { scripts, kilobytes, repeated } = await loadedBy(mara);
   expect(repeated).toEqual([]);
-  expect(scripts).toBeLessThanOrEqual(13);
-  expect(kilobytes).toBeLessThanOrEqual(113);
+  expect(scripts).toBeLessThanOrEqual(budgets.feed.scripts);
+  expect(kilobytes).toBeLessThanOrEqual(budgets.feed.kilobytes);
 });
 
 test('signing in needs no scripts of the library', async () => {
@@ -47,6 +53,6 @@ test('signing in needs no scripts of the library', async () => {
   await visitor.getByRole('button', { name: 'Sign in', exact: true }).waitFor();
   const { scripts, kilobytes, repeated } = await loadedBy(visitor);
   expect(repeated).toEqual([]);
-  expect(scripts).toBeLessThanOrEqual(10);
-  expect(kilobytes).toBeLessThanOrEqual(68);
+  expect(scripts).toBeLessThanOrEqual(budgets['sign-in'].scripts);
+  expect(kilobytes).toBeLessThanOrEqual(budgets['sign-in'].kilobytes);
 });

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import sharp from 'sharp';
 import { openBrowser } from '../../server/test/support/browser.ts';
@@ -29,6 +31,17 @@ interface Visit {
   scripts: number;
   scriptBytes: number;
   pictures: number;
+}
+
+/** The most scripts and kilobytes of scripts that a page may load, by the page. */
+const budgets: Readonly<Record<string, { scripts: number; kilobytes: number } | undefined>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../web/budgets.json'), 'utf8'),
+);
+
+/** Returns the budget of a page in words; empty if it has none. */
+function budgetOf(page: string): string {
+  const budget = budgets[page];
+  return budget === undefined ? '' : ` (at most ${budget.scripts} of ${budget.kilobytes} kB)`;
 }
 
 interface PageKind {
@@ -195,10 +208,10 @@ async function visit(
 }
 
 /**
- * `bench pages`: visits the feed, sign-in, a post and a link as a slow phone does, at two widths, and prints medians of
- * five visits with a cold cache.
+ * `bench phone`: visits the feed, sign-in, a post and a link as a slow phone does, at two widths, and prints medians of
+ * five visits with a cold cache, with the budgets of `web/budgets.json`.
  */
-export async function benchPages(): Promise<void> {
+export async function benchPhone(): Promise<void> {
   const library = await openEmptyLibrary();
   const browser = await openBrowser();
   try {
@@ -212,7 +225,7 @@ export async function benchPages(): Promise<void> {
           visits.push(await visit(browser, base, cookie, kind, width));
         const of = (name: keyof Visit) => median(visits.map((one) => one[name]));
         console.log(
-          `${kind.name} at ${width}: first picture ${of('picture').toFixed(0)} ms, ${of('scripts')} scripts of ${(of('scriptBytes') / 1024).toFixed(1)} kB, ${of('requests')} requests (${of('pictures')} pictures), blocked ${of('blocked').toFixed(0)} ms, longest task ${of('longest').toFixed(0)} ms, layout shift ${of('shift').toFixed(4)}`,
+          `${kind.name} at ${width}: first picture ${of('picture').toFixed(0)} ms, ${of('scripts')} scripts of ${(of('scriptBytes') / 1024).toFixed(1)} kB${budgetOf(kind.name)}, ${of('requests')} requests (${of('pictures')} pictures), blocked ${of('blocked').toFixed(0)} ms, longest task ${of('longest').toFixed(0)} ms, layout shift ${of('shift').toFixed(4)}`,
         );
       }
     }
