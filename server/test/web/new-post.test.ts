@@ -408,7 +408,8 @@ test('publishes a post later, which drafts and the editor show', async () => {
   const [draft] = await draftsOf(dora);
   expect(new Date(draft.publish_at).getFullYear()).toBe(2031);
   await visit(dora, '/drafts');
-  await dora.getByRole('link', { name: 'Next year' }).getByText(/2031/).waitFor();
+  const card = dora.getByRole('list', { name: 'Posts' }).getByRole('listitem');
+  await card.filter({ hasText: 'Appears on' }).getByText(/2031/).waitFor();
   await visit(dora, `/posts/${draft.id}/edit`);
   await dora.getByText('It appears by itself on').waitFor();
   await dora.getByRole('button', { name: 'Do not schedule it' }).click();
