@@ -100,6 +100,8 @@ export async function restoreLatest(
 /** Tables and columns that are not restored by design (RUN-14, RUN-16). */
 const left: Readonly<Record<string, string>> = {
   sessions: 'false',
+  // They end with their session.
+  push_subscriptions: 'false',
   job_workers: 'false',
   job_progress: 'false',
   rate_budgets: 'false',
