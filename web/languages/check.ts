@@ -13,6 +13,8 @@ function problemsOf(original: string, text: unknown): string[] {
   if (typeof text !== 'string' || text.trim() === '') return ['is empty'];
   const problems: string[] = [];
   if (partsOf(original) !== partsOf(text)) problems.push('has other placeholders than the original');
+  if (/<(\d+)>(?=.*\{\d)(?=.*<\d+\/>).*<\/\1>/.test(text))
+    problems.push('nests values: split it into elements of their own');
   if (/[<>]/.test(text.replace(/<\/?\d+\/?>/g, ''))) problems.push('contains markup');
   return problems;
 }

@@ -23,7 +23,7 @@ const technical =
   /^(?:class|style|id|name|href|src|d|viewBox|points|transform|rel|target|type|autocomplete|pattern|accept|for|role|key|lang|method|value)$/;
 /** Names that browsers, HTTP and the service give. */
 const names =
-  /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error)$/;
+  /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error|Feature\w*|(?:Multi)?(?:Point|Polygon|LineString))$/;
 const letters = /\p{L}{2}/u;
 /** Addresses, paths, style sheets and class names. */
 const code =

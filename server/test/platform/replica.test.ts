@@ -304,6 +304,7 @@ async function markedRequests(): Promise<string[]> {
     listAssets: ['', '?q=harbour', '?sort=title', '?sort=largest'],
     listFieldValues: ['', '?q=a'],
     listTags: ['', '?q=se'],
+    listPlaces: ['?bbox=-180,-90,180,90&zoom=2'],
   };
   const marked = Object.values<Operation>(operations).filter(({ replica }) => replica === true);
   return marked.flatMap((operation) => {
