@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '../..');
 const documents = ['README.md', 'CONTRIBUTING.md', 'STYLE_GUIDE.md', 'docs/architecture.md'];
 
 /** The files and folders of the repository, each path after a slash; folders end with one. */
-const tree = ['.ci', 'bench', 'contract', 'docs', 'server', 'web']
+const tree = ['.ci', 'bench', 'contract', 'docs', 'messages', 'server', 'web']
   .filter((folder) => existsSync(join(root, folder)))
   .flatMap((folder) => [
     `/${folder}/`,

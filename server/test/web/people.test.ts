@@ -27,7 +27,7 @@ test.each([390, 1440])(
     await mara.getByRole('button', { name: 'Edit the account' }).click();
     await form.getByLabel('Display name').fill(`Otto ${width}`);
     await form.getByLabel('E-mail').fill(`otto-${width}@example.org`);
-    await form.getByLabel('Language').fill('de');
+    await form.getByLabel('Language').selectOption('de');
     await form.getByRole('button', { name: 'Save' }).click();
     await form.waitFor({ state: 'hidden' });
     await mara.getByText(`otto-${width}@example.org`).waitFor();

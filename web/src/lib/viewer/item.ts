@@ -1,7 +1,6 @@
 import routes from 'virtual:routes';
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AssetMedia } from '@vitrine/contract/media';
-import type { RenditionKey } from '@vitrine/contract/renditions';
 import { fileType, nameOf } from '#lib/assets/labels.ts';
 import { downloadAddress, variantAddress } from '#lib/assets/pictures.ts';
 import { renditionMark } from '#lib/assets/renditions.ts';
@@ -62,11 +61,6 @@ export interface ViewerSource {
   unplayable?(media: ViewerMedia): string | undefined;
   /** A subtitle track as WebVTT. */
   subtitle(item: ViewerItem, lang: string): string;
-}
-
-/** Returns whether a file has this rendition, or this size of the default ladder. */
-export function hasRendition(media: ViewerMedia, key: RenditionKey | 'preview' | 'screen'): boolean {
-  return media.variants.some((variant) => variant.key === key);
 }
 
 /** Returns an asset as an item, or undefined if its columns are withheld. */

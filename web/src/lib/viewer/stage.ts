@@ -1,5 +1,5 @@
-import { type RenditionName, renditionNameOf } from '@vitrine/contract/renditions';
-import { hasRendition, type ViewerItem, type ViewerMedia } from './item.ts';
+import { type RenditionKey, type RenditionName, renditionNameOf } from '@vitrine/contract/renditions';
+import type { ViewerItem, ViewerMedia } from './item.ts';
 
 /** The kinds of stages that show files. */
 export type Stage =
@@ -26,6 +26,11 @@ const drawnByBrowsers = new Set(['image/jpeg', 'image/png', 'image/webp', 'image
 
 /** The maximum number of pixels of an original that is decoded as a whole; larger ones need tiles. */
 const mostPixels = 100_000_000;
+
+/** Returns whether a file has this rendition, or this size of the default ladder. */
+export function hasRendition(media: ViewerMedia, key: RenditionKey | 'preview' | 'screen'): boolean {
+  return media.variants.some((variant) => variant.key === key);
+}
 
 /** The stage that a rendition opens a file in; null if it only adds to a stage. */
 const stageOfRendition: Readonly<Record<RenditionName, Stage | null>> = {
