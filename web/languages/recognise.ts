@@ -23,11 +23,15 @@ const technical =
   /^(?:class|style|id|name|href|src|d|viewBox|points|transform|rel|target|type|autocomplete|pattern|accept|for|role|key|lang|method|value)$/;
 /** Names that browsers, HTTP and the service give. */
 const names =
-  /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error|Feature\w*|(?:Multi)?(?:Point|Polygon|LineString))$/;
+  /^(?:Arrow\w+|Page(?:Up|Down)|Escape|Backspace|Control|Meta|Shift|Alt|Vitrine-\w+|Content-\w+|(?:If|Upload|Tus|X)-[\w-]+|Authorization|Accept|GET|POST|\w+\/\w+|[A-Z]\w*Error|PublicKeyCredential|Feature\w*|(?:Multi)?(?:Point|Polygon|LineString))$/;
 const letters = /\p{L}{2}/u;
 /** Addresses, paths, style sheets and class names. */
 const code =
-  /^[./#?&]*[\w-]+[/=?&]|^[./^]|^\w+:\/\/|[{};[\]]|\w\(#?|\b(?:px|rem|vw)\b|^<!|^[a-z-]+:\s|^[\w.]+@?[\w.]*\.(?:org|com)$/;
+  /^[./#?&]*[\w-]+[/=?&]|^[./^]|^\w+:\/\/|[{};[\]]|\w\(#?|(?:\b|\d)(?:px|rem|vw)\b|^<!|^[a-z-]+:\s|^[\w.]+@?[\w.]*\.(?:org|com)$/;
+
+/** Functions whose arguments are compared with what browsers, the service or the code itself give. */
+const comparing =
+  /^console\.|^fetch$|RegExp|(?:^|\.)(?:includes|startsWith|endsWith|indexOf|split|closest|matches|querySelector(?:All)?|[gs]et(?:Item|Attribute)|createElement|addEventListener|getContext)$/;
 
 /** Addresses given as examples, and language tags. */
 const example = /^\w+:\/\/|^[\w.]+@?[\w.]*\.(?:org|com)$|^[a-z]{2}$/;
@@ -54,7 +58,6 @@ export const isText: HeuristicFunc = ({ msgStr, details }: Message) => {
   if (attribute !== undefined && technical.test(attribute)) return false;
   // The library trims texts, so a part of a sentence would lose its space. Such a part cannot be translated either.
   if (text !== text.trim()) return false;
-  if (call !== undefined && /^console\.|^fetch$|querySelector|RegExp|getItem|setItem/.test(call))
-    return false;
+  if (call !== undefined && comparing.test(call)) return false;
   return isProse(text, text.includes('#')) ? 'message' : false;
 };

@@ -17,6 +17,8 @@ describe('the texts of a component', () => {
   const kind = variant === 'Other' ? 'wide' : 'text-ink grid';
   const title = 'Your files';
   const path = \`/posts/\${id}\`;
+  const isMove = event.key.startsWith('Arrow') || event.key === 'Home';
+  const isDrop = event.dataTransfer?.types.includes('Files') ?? 'PublicKeyCredential' in window;
 </script>
 <a href="/assets" class="Big" aria-label="all files">{title}</a><kbd>Enter</kbd>`),
     ).toEqual(['Your files', 'all files']);
@@ -47,6 +49,11 @@ describe('a catalogue (LANGUAGE-3)', () => {
     ['a missing text', { ...complete, 'Share {0}': undefined }, 'is missing'],
     ['a missing placeholder', { ...complete, 'Share {0}': 'Teilen' }, 'has other placeholders'],
     ['markup', { ...complete, 'Share {0}': '<img src=x>{0}' }, 'contains markup'],
+    [
+      'a straight double quote',
+      { ...complete, 'Share {0}': '"{0}" teilen' },
+      'contains a straight double quote',
+    ],
     ['an unused text', { ...complete, Old: 'Alt' }, 'is not used'],
   ])('has a problem with %s', (_, catalogue, problem) => {
     // A JSON file has no undefined.

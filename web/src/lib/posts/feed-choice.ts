@@ -115,7 +115,7 @@ export function feedAddress(choice: FeedChoice, usual: FeedChoice = shipped): st
 
 /** Returns the name of the selection of a feed. */
 export function selectionName(choice: FeedChoice): string {
-  return `feed ${JSON.stringify(choice)}`;
+  return `feed:${JSON.stringify(choice)}`;
 }
 
 /** Returns what selects the posts of a feed for a batch; undefined if no query does. */
