@@ -16,6 +16,13 @@ export const languages = [
 ] as const;
 export type Language = (typeof languages)[number];
 
+/** Cookie with the language of a signed-in person, which pages set from the preferences (LANGUAGE-1). */
+export const languageCookie = 'language';
+
+/** Returns the name of the built page in a language. */
+export const pageFileOf = (language: Language): string =>
+  language === 'en' ? 'index.html' : `index.${language}.html`;
+
 const known: ReadonlySet<string> = new Set(languages);
 
 /** Returns the language of the pages for a BCP 47 tag: that of the tag itself, else of its language or script; else undefined. */

@@ -6,8 +6,7 @@ import { closed, nullable, Uuid } from './values.ts';
 const TeamIds = Type.Array(Uuid, { maxItems: 200 });
 const TagNames = Type.Array(Type.String({ minLength: 1, maxLength: 64 }), { maxItems: 200 });
 
-/** A BCP 47 tag; an empty string follows the browser (PREFERENCE-4). */
-/** A BCP 47 tag; empty for the language of the browser. */
+/** A BCP 47 tag; empty for the language of the browser (PREFERENCE-4). */
 export const Language = Type.String({ maxLength: 35, pattern: '^([A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*)?$' });
 const Theme = Type.Enum(['', 'light', 'dark', 'system']);
 export const FeedFilters = closed({ show_restricted: Type.Boolean() });

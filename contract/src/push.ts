@@ -12,7 +12,7 @@ export type PushSubscription = Static<typeof PushSubscription>;
 
 const base64Url = (bytes: number) => {
   const length = Math.ceil((bytes * 4) / 3);
-  // Some browsers fill the last four characters up.
+  // Some browsers add padding.
   return Type.String({ pattern: `^[A-Za-z0-9_-]{${length}}={0,2}$` });
 };
 
@@ -84,7 +84,7 @@ export const deletePushSubscription = operation({
   errors: ['not-found'],
 });
 
-/** The longest text of a push message, in characters. */
+/** The most characters of the text of a push message. */
 export const MOST_PUSH_TEXT = 300;
 
 /** What a push message contains (PUSH-3). */
@@ -92,11 +92,11 @@ export const PushMessage = closed({
   /** The kind of the notification. */
   kind: Type.String(),
   text: Type.String({ maxLength: MOST_PUSH_TEXT }),
-  /** The path of the page that it leads to. */
+  /** The path of the page that it opens. */
   path: Type.String(),
-  /** The same for messages of one notification, which replace each other. */
+  /** The id of the notification: a repeated message replaces the first one. */
   tag: Type.String(),
-  /** The account that it is for; other accounts on the same device do not get to see it. */
+  /** The recipient; the device does not show it to another account. */
   user: Type.Integer(),
 });
 export type PushMessage = Static<typeof PushMessage>;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { directionOf, type Language, languages } from '@vitrine/contract/languages';
+import { directionOf, type Language, languages, pageFileOf } from '@vitrine/contract/languages';
 import { type Catalogue, readCatalogue } from './catalogues.ts';
 import { localise, translationsOf } from './localise.ts';
 
@@ -29,7 +29,7 @@ export async function writeLanguages(pages: string, english: Catalogue): Promise
     .map((entry) => relative(pages, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
   const contents = new Map(files.map((file) => [file, readFileSync(join(pages, file))]));
   const scripts = [...contents].filter(([file]) => file.startsWith(shared) && file.endsWith('.js'));
-  const html = contents.get('index.html')?.toString('utf8') ?? '';
+  const html = contents.get(pageFileOf('en'))?.toString('utf8') ?? '';
   const written = new Map<string, { content: string | Buffer; quality: number }>();
   for (const [file, content] of contents) written.set(file, { content, quality: 11 });
   for (const language of languages) {
@@ -43,8 +43,8 @@ export async function writeLanguages(pages: string, english: Catalogue): Promise
       if (translated !== script)
         written.set(file.replace(shared, folder), { content: translated, quality: isEnglish ? 11 : 8 });
     }
-    const page = isEnglish ? 'index.html' : `index.${language}.html`;
-    written.set(page, { content: inLanguage(html.replaceAll(shared, folder), language), quality: 11 });
+    const page = inLanguage(html.replaceAll(shared, folder), language);
+    written.set(pageFileOf(language), { content: page, quality: 11 });
   }
   await Promise.all(
     [...written].map(([file, { content, quality }]) => write(join(pages, file), content, quality)),

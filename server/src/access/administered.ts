@@ -29,7 +29,7 @@ export async function administeredOf(
   caller: SignedIn,
   userRefs: readonly number[],
 ): Promise<ReadonlySet<number>> {
-  // They hold everything, so that nothing is to be compared.
+  // Administrators hold everything, so there is nothing to compare.
   if (caller.capabilities.has('system.admin')) return new Set(userRefs);
   const capabilities = await loadCapabilitiesOf(db, userRefs);
   return new Set([...capabilities].flatMap(([ref, held]) => (mayAdminister(caller, held) ? [ref] : [])));

@@ -309,5 +309,6 @@ export function shownBanner(caller: Caller): RawBuilder<string | null> {
 export const exposedAssets: Predicate = sql`(a.deleted_at is null
   and ((a.sensitivity = 'public' and a.exposure <> 'public')
     or (a.sensitivity = 'org' and a.exposure in ('none', 'narrow')))
-  and not exists (select from users u where u.avatar_asset_id = a.id or u.banner_asset_id = a.id)
+  and not exists (select from users u where u.avatar_asset_id = a.id)
+  and not exists (select from users u where u.banner_asset_id = a.id)
   and not exists (select from teams t where t.hero_asset_id = a.id))`;

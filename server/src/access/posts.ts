@@ -149,6 +149,11 @@ export function postsLikedBy(caller: Caller, userRef: number): Predicate {
   return sql`p.id in (select post_id from post_likes where user_ref = ${caller.ref})`;
 }
 
+/** POST-50: posts that the caller wrote, without those that they may change for others. */
+export function authoredPosts(caller: SignedIn): Predicate {
+  return sql`(p.author_user_ref is not distinct from ${caller.ref}::bigint)`;
+}
+
 /** POST-51: posts that this account has pinned, for lists that apply their own rule. */
 export function pinnedPosts(userRef: number): Predicate {
   return sql`p.id = any(array(select pp.post_id from post_pins pp where pp.user_ref = ${userRef}))`;

@@ -68,7 +68,7 @@ export interface Jobs {
     to: string;
     notice: 'email-changes' | 'known-address' | 'account-deleted' | 'account-archived';
     id: string;
-    /** The name of the account, which is gone when the job runs. */
+    /** The name of an account that no longer exists when the job runs. */
     username?: string;
   };
   /** Removes notifications past their retention. */

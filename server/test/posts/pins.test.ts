@@ -75,3 +75,15 @@ test('withdrawing and deleting a post unpin it', async () => {
   await root.ok('restorePost', { params: { id: deleted } });
   expect(await pinsFor(mara)).toEqual([]);
 });
+
+// POST-50
+test('giving a post to another author unpins it', async () => {
+  const [leaver, heir] = await library.joinAll('leaver', 'heir');
+  const { id } = await publish(leaver, [await upload(leaver, plainFile())], {});
+  await pin(leaver, id);
+  const given = await root.ok('transferUser', { params: { ref: leaver.ref }, body: { to: heir.ref } });
+  expect(given.posts).toBe(1);
+  for (const { ref } of [leaver, heir])
+    expect((await root.ok('getUser', { params: { ref } })).pinned_post_ids).toEqual([]);
+  expect(await library.deps.db.selectFrom('post_pins').selectAll().execute()).toEqual([]);
+});

@@ -13,6 +13,7 @@ import { readProviders } from '../../src/people/identity/provider-registry.ts';
 import { keepSecretKey, readKeyFile } from '../../src/people/identity/secret-key.ts';
 import { readMail } from '../../src/people/mail/settings.ts';
 import { unsubscribeAddress } from '../../src/people/notifications/unsubscribe.ts';
+import { readPushKey } from '../../src/people/push/key.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import { openPair, rowsOf, settle } from '../federation/installs.ts';
 import { publish, upload } from '../support/library.ts';
@@ -55,7 +56,7 @@ test('the list of sealed columns is complete', async () => {
   expect(columns.map(({ name }) => name)).toEqual(known);
 });
 
-// RUN-54
+// RUN-54, PUSH-2
 test('every secret, recovery code and sent address works with the next key, and restricted files reach peers', async () => {
   await harbour.setPublicMode(true);
   await harbour.root.ok('updateActivityPub', { body: { enabled: true } });
@@ -90,6 +91,7 @@ test('every secret, recovery code and sent address works with the next key, and 
         one.kind === 'oidc' ? one.clientSecret : one.decryption,
       ),
       install: (await readInstallKey(deps)).publicKey,
+      push: await readPushKey(deps),
       person: (await readActorKeys(deps, ada.ref))?.signingPrivate.export({ type: 'pkcs8', format: 'pem' }),
       actor: actor !== null,
       links: (await ada.ok('listOwnLinks')).items.map((link) => link.url),

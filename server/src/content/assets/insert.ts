@@ -47,7 +47,7 @@ export function stageFile(storage: Storage, received: Pick<Received, 'path' | 'h
 export async function storeFile(tx: Tx, storage: Storage, received: Received): Promise<void> {
   await lockFile(tx, received.hash);
   const known = await findKnownFile(tx, received.hash);
-  // New bytes are not asked for: looking below the roots takes another connection, which waiting uploads may hold.
+  // Not for new bytes: the lookup below the roots needs a second connection, and concurrent uploads may hold all of them.
   const wasThere = known !== null && (await hasOriginal(storage, received.hash, received.sizeBytes));
   await storage.adopt(received.path, originalKey(received.hash));
   if (known !== null) {

@@ -15,21 +15,21 @@ export interface CellRange {
   high: number;
 }
 
-/** The finest grid has two to the power of so many columns and rows, as in migration 0420. */
+/** The finest grid has 2^24 columns and rows, as in migration 0420. */
 const FINEST = 24;
 const MOST_LATITUDE = 85.05;
 
-const reversed = (reason: string) => refuse('value-invalid', { property: 'bbox', reason });
+const invalidBox = (reason: string) => refuse('value-invalid', { property: 'bbox', reason });
 
 /** Reads `west,south,east,north`. Throws 400 unless it is a part of the map that does not cross the 180th meridian. */
 export function boxOf(text: string): Box {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = text
     .split(',')
     .map(Number);
-  if (!(west >= -180 && east <= 180)) throw reversed('has longitudes beyond 180 degrees');
-  if (!(south >= -90 && north <= 90)) throw reversed('has latitudes beyond 90 degrees');
-  if (west > east) throw reversed('has its west after its east');
-  if (south > north) throw reversed('has its south after its north');
+  if (!(west >= -180 && east <= 180)) throw invalidBox('has longitudes beyond 180 degrees');
+  if (!(south >= -90 && north <= 90)) throw invalidBox('has latitudes beyond 90 degrees');
+  if (west > east) throw invalidBox('has its west after its east');
+  if (south > north) throw invalidBox('has its south after its north');
   return { west, south, east, north };
 }
 
@@ -42,7 +42,7 @@ function rowAt(latitude: number): number {
   return (0.5 - Math.log(Math.tan(Math.PI / 4 + radians / 2)) / (2 * Math.PI)) * 2 ** FINEST;
 }
 
-/** Columns and rows of the finest grid, with one more on each side, because PostgreSQL may round otherwise. */
+/** Columns and rows of the finest grid, with one more on each side, because PostgreSQL may round differently. */
 function cellsOf({ west, south, east, north }: Box) {
   const cells = 2 ** FINEST;
   return {
@@ -62,7 +62,7 @@ function interleaved(column: number, row: number): number {
 }
 
 /**
- * Returns the cells of the grid with two to the power of `level` columns that a box touches, as ranges of the finest
+ * Returns the cells of the grid with 2^`level` columns that a box touches, as ranges of the finest
  * grid. Takes a coarser grid if there were more than `most`.
  */
 export function rangesOf(box: Box, level: number, most: number): CellRange[] {

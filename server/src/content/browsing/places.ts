@@ -4,10 +4,10 @@ import { countedParts, liveAsset, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
 import { type Box, boxOf, insideOf, rangesOf } from '../assets/places.ts';
-import { loneProfilePictures, withoutProfilePictures } from '../assets/profile-pictures.ts';
+import { loneProfilePictures, notProfilePicture } from '../assets/profile-pictures.ts';
 
-/** A tile of a map, of 256 pixels, has four cells in each direction. */
-const CELLS_OF_TILE = 2;
+/** Levels of the grid below a tile of the map, of 256 pixels: a tile has four cells in each direction. */
+const LEVELS_BELOW_TILE = 2;
 
 interface ClusterRow {
   files: number;
@@ -15,8 +15,6 @@ interface ClusterRow {
   lon: number;
   asset_id: string | null;
 }
-
-const notPictures = sql`${sql.join(withoutProfilePictures({}), sql` and `)}`;
 
 /** Assets of the cell that are inside the box. */
 const within = (box: Box): RawBuilder<boolean> =>
@@ -30,7 +28,7 @@ function partsOfCell(caller: Caller, box: Box): RawBuilder<unknown> {
   return sql`select ${sums} from assets a where ${plain} and ${within(box)}
     union all
     select ${sums} from assets a
-    where ${rest} and ${within(box)} and ${shownAssets(caller)} and ${notPictures}
+    where ${rest} and ${within(box)} and ${shownAssets(caller)} and ${notProfilePicture}
     union all
     select -count(*), -sum(a.latitude), -sum(a.longitude) from lone_pictures a where ${within(box)}`;
 }
@@ -38,9 +36,10 @@ function partsOfCell(caller: Caller, box: Box): RawBuilder<unknown> {
 /** `GET /assets/places` (BROWSE-5): the files of each cell of a grid, which is one range of an index. */
 export const places = handle(listPlaces, async ({ db }, { caller, query }) => {
   const box = boxOf(query.bbox);
-  const ranges = rangesOf(box, query.zoom + CELLS_OF_TILE, mostClusters);
+  const ranges = rangesOf(box, query.zoom + LEVELS_BELOW_TILE, mostClusters);
+  // Every value of `shown_to` is named, because it is the first column of the index.
   const single = sql`select a.id from assets a where ${liveAsset} and a.shown_to in (0, 1, 2) and ${within(box)}
-    and ${shownAssets(caller)} and ${notPictures} limit 1`;
+    and ${shownAssets(caller)} and ${notProfilePicture} limit 1`;
   const { rows } = await sql<ClusterRow>`
     with lone_pictures as materialized (
       select a.place_cell, a.latitude, a.longitude from assets a

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { countedParts, liveAsset, shownAssets } from '../../access/assets.ts';
 import type { Caller } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
-import { loneProfilePictures, withoutProfilePictures } from '../assets/profile-pictures.ts';
+import { loneProfilePictures, notProfilePicture } from '../assets/profile-pictures.ts';
 
 /** The account whose files are counted: null for all, undefined for an anonymous caller's own. */
 function ownerOf(caller: Caller, of: string | undefined): number | null | undefined {
@@ -11,8 +11,6 @@ function ownerOf(caller: Caller, of: string | undefined): number | null | undefi
   if (of !== 'me') return Number(of);
   return caller.kind === 'user' ? caller.ref : undefined;
 }
-
-const notPictures = sql`${sql.join(withoutProfilePictures({}), sql` and `)}`;
 
 /** Rows with a day and the number of its files. */
 function daysOf(condition: RawBuilder<boolean>, sign = sql``): RawBuilder<unknown> {
@@ -23,7 +21,7 @@ function daysOf(condition: RawBuilder<boolean>, sign = sql``): RawBuilder<unknow
 function daysOfAll(caller: Caller): RawBuilder<unknown> {
   const { plain, rest } = countedParts(caller);
   return sql`${daysOf(plain)}
-    union all ${daysOf(sql`${rest} and ${shownAssets(caller)} and ${notPictures}`)}
+    union all ${daysOf(sql`${rest} and ${shownAssets(caller)} and ${notProfilePicture}`)}
     union all ${daysOf(sql`${plain} and ${loneProfilePictures}`, sql`-`)}`;
 }
 

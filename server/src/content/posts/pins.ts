@@ -1,23 +1,23 @@
 import { mostPins, pinPost, unpinPost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
-import { readablePosts } from '../../access/posts.ts';
+import { authoredPosts, readablePosts } from '../../access/posts.ts';
 import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 
 /** Locks a post of the caller; 404 for one that they may not read, 403 for one of another author. */
 async function lockOwn(tx: Tx, caller: SignedIn, id: string): Promise<{ draft: boolean }> {
-  const { rows } = await sql<{ draft: boolean; author_user_ref: number }>`
-    select p.draft, p.author_user_ref from posts p
+  const { rows } = await sql<{ draft: boolean; authored: boolean }>`
+    select p.draft, ${authoredPosts(caller)} as authored from posts p
     where p.id = ${id} and ${readablePosts(caller)} for share of p`.execute(tx);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  if (row.author_user_ref !== caller.ref) throw refuse('not-author');
+  if (!row.authored) throw refuse('not-author');
   return row;
 }
 
-/** POST-50: the pins of an account are counted under a lock, so that requests at once pin no seventh post. */
+/** POST-50: counts the pins of the account under a lock, so that concurrent requests do not exceed the limit. */
 export const pin = handle(pinPost, async ({ db }, { caller, params }) => {
   await db.transaction().execute(async (tx) => {
     await sql`select from users where ref = ${caller.ref} for no key update`.execute(tx);

@@ -276,7 +276,7 @@ export async function startDecoder(
       child.send({ task, input }, () => {});
       measure();
       const answer = await answered;
-      // A limit that was reached counts, although the answer was faster than the end of the process.
+      // Reports a limit that was reached even if the answer arrived before the process ended.
       if (stopped !== null) {
         await exited;
         throw stopped;

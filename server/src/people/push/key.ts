@@ -5,7 +5,7 @@ import { seal, unseal } from '../identity/seal.ts';
 
 export const PUSH_KEY_PURPOSE = 'push key';
 
-/** The key that proves to push services who sends (RFC 8292), as base64url. */
+/** The key with which the library signs for push services (RFC 8292), as base64url. */
 export interface PushKey {
   /** An uncompressed point. */
   publicKey: string;

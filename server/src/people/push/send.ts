@@ -13,7 +13,7 @@ import { showNotifications } from '../notifications/show.ts';
 import { pathOf, sentenceOf } from '../notifications/wording.ts';
 import { readPushKey } from './key.ts';
 
-type PushDeps = Pick<Deps, 'db' | 'config' | 'secretKey' | 'log'>;
+type PushDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
 const TIMEOUT_MS = 15_000;
 const MOST_BYTES = 64 * 1024;
@@ -49,7 +49,7 @@ async function findNotification(db: Database, userRef: number, id: string): Prom
   return notification ?? null;
 }
 
-/** Whom a push service may ask about these messages (RFC 8292). */
+/** Returns the address at which push services reach the operator of the library (RFC 8292). */
 async function subjectOf({ db, config }: Pick<Deps, 'db' | 'config'>): Promise<string> {
   const { base_url } = await readSite({ db, config });
   if (base_url?.startsWith('https:') === true) return base_url;
@@ -70,7 +70,7 @@ async function send(deps: PushDeps, target: Target, message: PushMessage): Promi
         topic: createHash('sha256').update(message.tag).digest('base64url').slice(0, 32),
       },
     },
-    // The library signs for https only. An address without it is used by tests.
+    // The library signs for https only; services of a private network may be without TLS.
     { endpoint: endpoint.replace(/^http:/, 'https:'), expirationTime: null, keys: { p256dh, auth } },
     { subject: await subjectOf(deps), publicKey, privateKey },
   );

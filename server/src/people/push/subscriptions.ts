@@ -14,7 +14,7 @@ import { leadsInside } from '../../platform/http/outbound-addresses.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { readPushKey } from './key.ts';
 
-/** PUSH-1: the newest subscriptions that an account keeps. */
+/** PUSH-1: the number of subscriptions that an account keeps, the newest. */
 const MOST_SUBSCRIPTIONS = 20;
 
 const shown = ['id', 'endpoint', 'created_at'] as const;
@@ -50,7 +50,7 @@ function readKeys({ p256dh, auth }: BodyOf<typeof createPushSubscription>['keys'
   return { p256dh: point.toString('base64url'), auth: secret.toString('base64url') };
 }
 
-/** PUSH-4: refuses addresses of internal networks, so that the library is no way into its own network. */
+/** PUSH-4: refuses internal addresses, so that nobody sends requests into the network of the library. */
 async function checkEndpoint(endpoint: string, privateAddresses: boolean): Promise<void> {
   const url = parseOutboundUrl(endpoint, privateAddresses);
   if (url === null || (await leadsInside(url.hostname, privateAddresses)))
@@ -76,7 +76,7 @@ async function store(tx: Tx, caller: SignedIn, given: Given) {
     .where('auth', '=', given.auth)
     .executeTakeFirst();
   if (known !== undefined) return { status: 200, body: known } as const;
-  // Only the browser knows its endpoint, and it serves the account that signed in last.
+  // Only the browser knows its endpoint, so it is the browser of the account that signed in last.
   await tx.deleteFrom('push_subscriptions').where('endpoint', '=', given.endpoint).execute();
   const body = await tx
     .insertInto('push_subscriptions')

@@ -14,7 +14,7 @@ export async function hasAdministrator(tx: Tx): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-/** Returns whether an administrator remains when these accounts are none any more. */
+/** Returns whether an account other than these is an administrator. */
 export async function othersAdminister(tx: Tx, userRefs: readonly number[]): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`select exists (select from users u
     where ${administers} and u.ref <> all(${[...userRefs]}::bigint[])) as found`.execute(tx);

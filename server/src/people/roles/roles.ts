@@ -56,7 +56,7 @@ export const everyCapability = handle(listCapabilities, async (_, { query }) => 
   body: pageByCode(explained, query),
 }));
 
-/** Gives accounts a role, which no provider changes any more (SSO-30). */
+/** Gives accounts a role that providers no longer change (SSO-30). */
 export async function writeRole(
   tx: Tx,
   caller: SignedIn,

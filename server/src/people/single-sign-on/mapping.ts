@@ -115,9 +115,9 @@ async function applyTeams(tx: Tx, provider: Mapped, members: readonly Member[]):
 }
 
 /**
- * Gives accounts the roles and the teams of their groups, with as many statements for many as for one. The transaction holds
- * the lock `administrators`. With `keepsAdministrator`, nobody's role changes if that would leave no administrator; otherwise
- * the caller checks that one remains.
+ * Gives accounts the roles and the teams of their groups; the number of statements does not depend on that of the accounts.
+ * The transaction holds the lock `administrators`. With `keepsAdministrator`, nobody's role changes if that would leave no
+ * administrator; otherwise the caller checks that one remains.
  */
 export async function applyMapping(
   tx: Tx,

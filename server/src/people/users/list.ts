@@ -1,5 +1,6 @@
 import { foldName } from '@vitrine/contract/names';
-import { getAdminUser, listUsers, type SignInState, type UserStatus } from '@vitrine/contract/users';
+import type { UserSelection } from '@vitrine/contract/user-batches';
+import { getAdminUser, listUsers } from '@vitrine/contract/users';
 import { type RawBuilder, sql } from 'kysely';
 import { seesPersonalData } from '../../access/identities.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -11,16 +12,6 @@ import { notFound } from '../../platform/http/refuse.ts';
 import type { RegistryDeps } from '../identity/provider-registry.ts';
 import { showAdminUsers } from './show-admin.ts';
 import { signInState, waysToSignIn } from './sign-in-state.ts';
-
-interface AccountFilters {
-  q?: string;
-  status?: UserStatus;
-  role?: string;
-  team_id?: string;
-  provider?: string;
-  can_sign_in?: boolean;
-  obstacle?: NonNullable<SignInState['obstacle']>;
-}
 
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {
@@ -34,7 +25,7 @@ function matches(q: string, personal: boolean): RawBuilder<boolean> {
 }
 
 /** The filters of the list, as conditions about `users u`, `roles r` and the state of sign-in. */
-function filters(query: AccountFilters, personal: boolean): RawBuilder<boolean>[] {
+function filters(query: UserSelection, personal: boolean): RawBuilder<boolean>[] {
   const { status, role, team_id, provider, can_sign_in, obstacle } = query;
   const q = query.q?.trim() ?? '';
   return [
@@ -53,7 +44,7 @@ function filters(query: AccountFilters, personal: boolean): RawBuilder<boolean>[
 /** Returns `from` and `where` of the accounts `u` that match (USER-20). */
 export async function accountsMatching(
   deps: RegistryDeps & Pick<Deps, 'providers'>,
-  query: AccountFilters,
+  query: UserSelection,
   personal: boolean,
 ): Promise<RawBuilder<unknown>> {
   const ways = await waysToSignIn(deps);

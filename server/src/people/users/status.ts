@@ -10,7 +10,7 @@ import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
 import { waysToSignIn } from './sign-in-state.ts';
 
-/** Gives accounts a status, which no directory changes any more (SCIM-12). */
+/** Gives accounts a status that directories no longer change (SCIM-12). */
 export async function writeStatus(
   tx: Tx,
   caller: SignedIn,

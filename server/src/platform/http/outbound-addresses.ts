@@ -1,6 +1,7 @@
 import { lookup as resolve } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 
 /** Ranges of private networks. Link-local addresses are never allowed, because cloud metadata services use them. */
@@ -33,18 +34,18 @@ export function pinnedLookup(privateAddresses: boolean, refusal: (host: string) 
   };
 }
 
-/** How long a name may take to resolve before a request that only stores it goes on. */
+/** The longest wait for a name to resolve before a request that only stores it continues. */
 const RESOLVE_MS = 2000;
 
 /**
- * Returns whether all addresses of a host are ones that requests may not go to. A name that does not resolve now leads
- * nowhere; requests resolve it again.
+ * Returns whether requests may go to none of the addresses of a host. False for a name that does not resolve: each request
+ * resolves it again.
  */
 export async function leadsInside(hostname: string, privateAddresses: boolean): Promise<boolean> {
   const host = hostname.replace(/^\[|\]$/g, '');
-  const timer = Promise.withResolvers<[]>();
-  const timeout = setTimeout(() => timer.resolve([]), RESOLVE_MS);
-  const found = await Promise.race([lookup(host, { all: true }).catch(() => []), timer.promise]);
-  clearTimeout(timeout);
+  const found = await Promise.race([
+    lookup(host, { all: true }).catch(() => []),
+    delay(RESOLVE_MS, [], { ref: false }),
+  ]);
   return found.length > 0 && found.every(({ address }) => !isAllowedAddress(address, privateAddresses));
 }

@@ -1,10 +1,7 @@
-import { type Language, languageFor } from '@vitrine/contract/languages';
+import { type Language, languageCookie, languageFor } from '@vitrine/contract/languages';
 import type { FastifyRequest } from 'fastify';
 
-/** Cookie with the language of a signed-in person, which pages set from the preferences (LANGUAGE-1). */
-const cookieName = 'language';
-
-/** Returns the language tags of an `Accept-Language` header, the preferred first; those that are refused are left out. */
+/** Returns the language tags of an `Accept-Language` header, the preferred first; without those of quality 0. */
 function preferredTags(header: string): string[] {
   return header
     .slice(0, 1000)
@@ -21,7 +18,7 @@ function preferredTags(header: string): string[] {
 
 /** Returns the language in which a page is served: the one that the person chose, else the browser's, else English. */
 export function pageLanguage({ cookies, headers }: Pick<FastifyRequest, 'cookies' | 'headers'>): Language {
-  const tags = [cookies[cookieName] ?? '', ...preferredTags(headers['accept-language'] ?? '')];
+  const tags = [cookies[languageCookie] ?? '', ...preferredTags(headers['accept-language'] ?? '')];
   for (const tag of tags) {
     const language = tag === '' ? undefined : languageFor(tag);
     if (language !== undefined) return language;

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import { type Language, languages } from '@vitrine/contract/languages';
+import { languages, pageFileOf } from '@vitrine/contract/languages';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pageLanguage } from './page-language.ts';
 import { notFound } from './refuse.ts';
@@ -36,11 +36,9 @@ type ReadPage = ReturnType<typeof pageReader>;
 
 /** Returns the page in each language by its file name; empty when the web app is not built. */
 function readersIn(root: string): ReadonlyMap<string, ReadPage> {
-  const names = languages.map(fileOf).filter((name) => existsSync(join(root, name)));
+  const names = languages.map(pageFileOf).filter((name) => existsSync(join(root, name)));
   return new Map(names.map((name) => [name, pageReader(join(root, name))]));
 }
-
-const fileOf = (language: Language) => (language === 'en' ? 'index.html' : `index.${language}.html`);
 
 /** The metadata in the head of a page, for clients that run no scripts. */
 interface PageHead {
@@ -91,11 +89,12 @@ export async function servePages(
   }: PageOptions = {},
 ): Promise<void> {
   const readers = readersIn(root);
-  const english = readers.get('index.html');
-  /** Returns the page in the language of the caller (LANGUAGE-1). */
+  const englishName = pageFileOf('en');
+  const english = readers.get(englishName);
+  /** Returns the file of the page in the language of the caller (LANGUAGE-1). */
   const pageFor = (request: FastifyRequest) => {
-    const name = fileOf(pageLanguage(request));
-    return readers.has(name) ? name : 'index.html';
+    const name = pageFileOf(pageLanguage(request));
+    return readers.has(name) ? name : englishName;
   };
   if (english !== undefined) {
     await server.register(fastifyStatic, {
@@ -132,14 +131,13 @@ export async function servePages(
     const target = isPage ? await redirectOf(request) : null;
     // It depends on the caller.
     if (target !== null) return reply.header('cache-control', 'no-store').redirect(target);
-    const name = pageFor(request);
-    const readPage = readers.get(name);
-    if (!isPage || readPage === undefined || /\.\w{1,8}$/.test(path)) throw notFound();
+    if (!isPage || english === undefined || /\.\w{1,8}$/.test(path)) throw notFound();
     await countFile(request);
+    const name = pageFor(request);
     reply.header('vary', 'Cookie, Accept-Language');
     const head = await headOf(request);
     if (head !== null) {
-      const { html, policy } = readPage();
+      const { html, policy } = (readers.get(name) ?? english)();
       reply
         .header('cache-control', 'no-cache')
         .header('content-security-policy', policy)

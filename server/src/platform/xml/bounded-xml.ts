@@ -23,7 +23,8 @@ const MOST_ATTRIBUTES = 100;
 
 /**
  * Reads a document in linear time and bounded memory; throws XmlFault for one that is not well-formed, exceeds the limits,
- * or has a document type or, unless allowed, instructions. Call it before a parser that builds a tree, which a crafted document can block.
+ * or has a document type or, unless allowed, instructions. Call it before a parser that builds a tree, which a crafted
+ * document can block.
  */
 export function readBoundedXml(xml: string, limits: XmlLimits, reader: XmlReader = {}): void {
   if (Buffer.byteLength(xml) > limits.mostBytes) throw new XmlFault('the document is too large');

@@ -1,9 +1,7 @@
-import { languageFor } from '@vitrine/contract/languages';
+import { languageCookie, languageFor } from '@vitrine/contract/languages';
 
-/** The cookie that the service reads when it serves a page. */
-const name = 'language';
-
-const stored = () => /(?:^|; )language=([^;]*)/.exec(document.cookie)?.[1] ?? '';
+const cookie = new RegExp(`(?:^|; )${languageCookie}=([^;]*)`);
+const stored = () => cookie.exec(document.cookie)?.[1] ?? '';
 
 /**
  * Shows the pages in the language of a person's preferences, in that of the browser if they have none. Loads the page
@@ -13,7 +11,7 @@ export function followLanguage(preferred: string | null): void {
   const wanted = preferred === null || preferred === '' ? '' : (languageFor(preferred) ?? 'en');
   if (stored() !== wanted) {
     // biome-ignore lint/suspicious/noDocumentCookie: the Cookie Store API needs HTTPS.
-    document.cookie = `${name}=${wanted}; path=/; samesite=lax; max-age=${wanted === '' ? 0 : 31_536_000}`;
+    document.cookie = `${languageCookie}=${wanted}; path=/; samesite=lax; max-age=${wanted === '' ? 0 : 31_536_000}`;
   }
   if (preferred === null) return;
   const ofBrowser = navigator.languages.map(languageFor).find((language) => language !== undefined) ?? 'en';

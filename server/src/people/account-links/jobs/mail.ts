@@ -51,12 +51,9 @@ async function nameOf(db: Database, user: number): Promise<string | null> {
 
 type Notice = Jobs['mail-account-notice']['notice'];
 
-const notices: {
-  readonly [N in Notice]: (
-    username: string,
-    mail: LinkMail,
-  ) => Pick<Letter, 'subject' | 'greeting' | 'items'>;
-} = {
+type NoticeLetter = Pick<Letter, 'subject' | 'greeting' | 'items'>;
+
+const notices: Readonly<Record<Notice, (username: string, mail: LinkMail) => NoticeLetter>> = {
   'email-changes': (username, { siteName, baseUrl }) => ({
     subject: `The e-mail of your account on ${siteName} is about to change`,
     greeting: `Another e-mail was entered for the account ${username} on ${siteName}. It counts once it is confirmed. If it was not you, change your password.`,

@@ -34,10 +34,10 @@ interface Notice {
   recipients: RawBuilder<unknown>;
 }
 
-/** Attempts for a push message, over about ten minutes: later it is news no more. */
-const PUSH_ATTEMPTS = 6;
+/** Attempts for a push message, over about ten minutes (PUSH-5): a later one would be outdated. */
+const PUSH_ATTEMPTS = 7;
 
-/** The end of every notifying statement: updates open pages, and enqueues push messages, and mail that is due now. */
+/** The end of every notifying statement: updates open pages, and enqueues push messages and mail that is due now. */
 const deliver = sql`called as materialized (
     select call_out_accounts(array_agg(user_ref)) from notified where in_app),
   mailed as materialized (
@@ -47,8 +47,8 @@ const deliver = sql`called as materialized (
     select graphile_worker.add_job('send-push', json_build_object('notification', n.id, 'subscription', ps.id),
       job_key => 'push:' || n.id || ':' || ps.id, max_attempts => ${PUSH_ATTEMPTS})
     from notified n join push_subscriptions ps on ps.user_ref = n.user_ref where n.in_app and n.fresh)
-  select (select count(*) from pushed) as pushed, (select count(*) from called) as called, (select count(*) from mailed) as mailed,
-    (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
+  select (select count(*) from pushed) as pushed, (select count(*) from called) as called,
+    (select count(*) from mailed) as mailed, (select count(*) from recipients) as seen, (select max(user_ref) from recipients) as last`;
 
 /** Recipients except the actor, with their choices for this kind. */
 const recipientsOfKind = (kind: NotificationKind, actor: number | null) => sql`
