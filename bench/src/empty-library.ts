@@ -58,6 +58,22 @@ export async function signIn(base: string, who: Person): Promise<string> {
   return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
 }
 
+/** Uploads a file as the account with this cookie. Returns the id of its asset. */
+export async function uploadFile(
+  base: string,
+  cookie: string,
+  file: Blob,
+  name: string,
+  fields: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const body = new FormData();
+  for (const [key, value] of Object.entries(fields)) body.append(key, value);
+  body.append('file', file, name);
+  const uploaded = await call(base, '/assets', { method: 'POST', headers: { cookie }, body });
+  const { id }: { id: string } = JSON.parse(await uploaded.text());
+  return id;
+}
+
 /** Creates an account as the administrator with this cookie. */
 export async function createAccount(base: string, cookie: string, who: Person): Promise<void> {
   await call(base, '/admin/users', {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { openBrowser } from '../../server/test/support/browser.ts';
-import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
+import { admin, openEmptyLibrary, signIn, uploadFile } from './empty-library.ts';
 import { cacheDir } from './library.ts';
 import { median } from './load.ts';
 
@@ -59,13 +59,8 @@ async function films(directory: string, gigabytes: number): Promise<Film[]> {
   ];
 }
 
-async function uploadFilm(base: string, cookie: string, { path }: Film): Promise<string> {
-  const form = new FormData();
-  form.append('file', await openAsBlob(path), 'film.mp4');
-  const uploaded = await call(base, '/assets', { method: 'POST', headers: { cookie }, body: form });
-  const { id }: { id: string } = JSON.parse(await uploaded.text());
-  return id;
-}
+const uploadFilm = async (base: string, cookie: string, { path }: Film) =>
+  uploadFile(base, cookie, await openAsBlob(path), 'film.mp4');
 
 /**
  * Returns the milliseconds from the start of the navigation until a frame of the film is on the page, in a browser

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
 import sharp from 'sharp';
 import { openBrowser } from '../../server/test/support/browser.ts';
-import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
+import { admin, call, openEmptyLibrary, signIn, uploadFile } from './empty-library.ts';
 import { median } from './load.ts';
 
 const ROUNDS = 5;
@@ -64,16 +64,8 @@ async function photograph(seed: number): Promise<Buffer> {
 }
 
 async function upload(base: string, cookie: string, seed: number): Promise<string> {
-  const form = new FormData();
-  form.append(
-    'file',
-    new Blob([new Uint8Array(await photograph(seed))], { type: 'image/jpeg' }),
-    `${seed}.jpg`,
-  );
-  form.append('sensitivity', 'public');
-  const uploaded = await call(base, '/assets', { method: 'POST', headers: { cookie }, body: form });
-  const { id }: { id: string } = JSON.parse(await uploaded.text());
-  return id;
+  const file = new Blob([new Uint8Array(await photograph(seed))], { type: 'image/jpeg' });
+  return uploadFile(base, cookie, file, `${seed}.jpg`, { sensitivity: 'public' });
 }
 
 async function post(

@@ -108,7 +108,7 @@ describe('administering accounts', () => {
         const status = await person(name).status('DELETE', path);
         ledger.hold(`${name} administers ${target}`, status, reached.includes(target) ? 404 : 403);
       }
-      // A dry run of a batch decides alike about each of them.
+      // A dry run of a batch decides the same about each of them.
       const ids = targets.filter((target) => target !== name).map((target) => person(target).ref);
       const body = { ids, action: { kind: 'end_sessions' }, dry_run: true };
       const { status, text } = await person(name).send('/admin/users/batch', { method: 'POST', body });
@@ -119,7 +119,7 @@ describe('administering accounts', () => {
       const spared = targets.filter((target) => target !== name && !reached.includes(target));
       const due = spared.map((target) => person(target).ref);
       ledger.hold(`${name}: a batch refuses`, refused.toSorted().join(), due.toSorted().join());
-      // So does an import, of accounts that would expire.
+      // So does an import that lets them expire.
       const file = new FormData();
       const rows = targets.filter((target) => target !== name).map((target) => `${target},2099-01-01`);
       file.append('file', new Blob([`username,expires_at\n${rows.join('\n')}`]), 'people.csv');

@@ -30,7 +30,7 @@ const decide = (by: Account, id: string, body: object) =>
 const kindsOf = async (who: Account) => (await who.ok('listNotifications')).items.map(({ kind }) => kind);
 
 // DELETION-1, DELETION-4
-test('a member asks for deletion once, sees it and withdraws it', async () => {
+test('a member asks for deletion once, reads the request and withdraws it', async () => {
   const leaver = await newcomer();
   expect(await leaver.refused('getDeletionRequest')).toMatchObject({ status: 404 });
   const events = await auditEventsDuring(library, async () => {
@@ -78,7 +78,7 @@ test('holders of users.write list requests with what the account has', async () 
 });
 
 // DELETION-3, DELETION-4
-test('a refusal needs a reason, which the member reads and may ask again', async () => {
+test('a refusal needs a reason that the member reads, and the member may ask again', async () => {
   const leaver = await newcomer();
   const id = await asked(leaver);
   expect((await decide(clerk, id, { decision: 'refuse', reason: ' ' })).status).toBe(400);
@@ -95,7 +95,7 @@ test('a refusal needs a reason, which the member reads and may ask again', async
 });
 
 // DELETION-3, DELETION-4
-test('carrying out deletes or archives the account and mails its owner', async () => {
+test('a decision deletes or archives the account and mails its owner', async () => {
   const [gone, kept] = [await newcomer(), await newcomer()];
   await setEmail(library, gone, 'gone@example.org');
   await setEmail(library, kept, 'kept@example.org');

@@ -33,7 +33,7 @@ test('an administrator chooses a readable accent colour for each theme, and retu
 });
 
 // APPEARANCE-10
-test('a colour in which texts cannot be read is 422 and changes nothing', async () => {
+test('a colour with too little contrast is 422 and changes nothing', async () => {
   const { status, error } = await root.refused('updateAppearance', {
     body: { accent_light: '#ffd400', brand_font: 'lora' },
   });

@@ -43,7 +43,7 @@ test('shows columns and blur of a mature picture to all readers, and serves its 
       // Refers to the row, which strangers do see.
       anonymously_visible: true,
     });
-    // A member is no answer about one file, so it lacks the related ones.
+    // RELATED-1: members of posts do not have the related files.
     if (asset.restricted) throw new Error('the asset is withheld');
     const { related: _, ...shown } = asset;
     const member = { asset_id: picture.id, sort_order: 0, restricted: false, asset: shown };

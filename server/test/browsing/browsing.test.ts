@@ -81,7 +81,7 @@ describe('the timeline', () => {
   });
 
   // BROWSE-3
-  test('is the list of one month, page by page, of one day of all years, and of unknown times', async () => {
+  test('lists the files of a month, of a day in all years, and of unknown time', async () => {
     expect(await titlesOf(mara, { taken_month: '2019-12' })).toEqual(['evening', 'morning']);
     expect(await titlesOf(mara, { taken_month: '2020-01' })).toEqual(['new year']);
     expect(await titlesOf(mara, { taken_month: '0001-01' })).toEqual(['first year']);
@@ -93,7 +93,7 @@ describe('the timeline', () => {
   });
 
   // BROWSE-4
-  test('forgets what is removed, and what a field says that not everyone may read', async () => {
+  test('leaves out values that were removed, and those of fields that not everyone may read', async () => {
     const id = await add('brief', { at: '2001-02-03T00:00:00Z', where: '10, 10' });
     expect(await monthsOf(mara)).toContainEqual(['2001-02', 1]);
     await mara.ok('clearAssetFieldValue', { params: { id, field_id: taken } });
@@ -110,7 +110,7 @@ describe('the timeline', () => {
 });
 
 // BROWSE-1
-test('timeline and map leave out pictures of profiles that are in no post, unless they are of one account', async () => {
+test('the timeline and the map leave out pictures of profiles that are in no post, and the timeline of an account has them', async () => {
   const face = await add('face', { at: '2018-05-06T00:00:00Z', where: '60, 60' }, tom);
   const set = (avatar_asset_id: string | null) =>
     db.updateTable('users').set({ avatar_asset_id }).where('ref', '=', tom.ref).execute();
@@ -126,7 +126,7 @@ test('timeline and map leave out pictures of profiles that are in no post, unles
 
 describe('the map', () => {
   // BROWSE-5
-  test('has clusters that separate with the zoom, up to single files', async () => {
+  test('splits clusters as the zoom increases, down to single files', async () => {
     const far = await clustersOf(mara, WORLD, 1);
     expect(far.map(({ count }) => count).sort()).toEqual([1, 1, 1, 2]);
     expect(far[0]).toEqual({ lat: 48.138577, lon: 11.578062, count: 2 });
@@ -158,7 +158,7 @@ describe('the map', () => {
   });
 
   // BROWSE-6
-  test('refuses a zoom that is no whole number from 0 to 22', async () => {
+  test('refuses a zoom that is not a whole number from 0 to 22', async () => {
     for (const zoom of ['99', '-1', '1.5', 'x', ''])
       expect((await mara.send(`/assets/places?bbox=${WORLD}&zoom=${zoom}`)).status).toBe(400);
     expect((await mara.send(`/assets/places?bbox=${WORLD}`)).status).toBe(400);
@@ -166,7 +166,7 @@ describe('the map', () => {
   });
 
   // BROWSE-7
-  test('is the list of the files in a box, its edges included', async () => {
+  test('lists the files inside a box and on its edges', async () => {
     expect(await titlesOf(mara, { bbox: '11,48,12,49' })).toEqual(['evening', 'morning']);
     expect(await titlesOf(mara, { bbox: '11.576124,48.137154,11.576124,48.137154' })).toEqual(['evening']);
     expect(await titlesOf(mara, { bbox: '-180,-90,180,90', taken_month: '2020-01' })).toEqual(['new year']);
@@ -197,7 +197,7 @@ describe('the map', () => {
 });
 
 // BROWSE-8
-test('a file that is not shown has no similar files, and one that is not compared has none', async () => {
+test('a file has no similar files before it is compared, and returns 404 if the caller is not shown it', async () => {
   const [own, hidden] = [await add('own text', {}), await add('hidden', { sensitivity: 'restricted' })];
   const similar = await mara.ok('listSimilarAssets', { params: { id: own } });
   expect(similar).toEqual({ items: [], next_cursor: null });

@@ -43,6 +43,7 @@ test('serves a new build without a restart, and no other files', async () => {
   expect((await get('/posts/of/mine')).text).toBe('the page');
 });
 
+// LANGUAGE-1
 test('serves the page in the language that the person chose, else in that of the browser, else in English', async () => {
   const pageFor = async (language: string, cookies: Record<string, string> = {}) =>
     (await server.inject({ url: '/', headers: { 'accept-language': language }, cookies })).body;
@@ -56,7 +57,8 @@ test('serves the page in the language that the person chose, else in that of the
   expect((await server.inject('/')).headers.vary).toContain('Cookie, Accept-Language');
 });
 
-test('a language has its own scripts, and the shared ones at addresses of its own', async () => {
+// LANGUAGE-2
+test('serves the scripts of a language, and the shared ones below the address of the language', async () => {
   const forGood = 'public, max-age=31536000, immutable';
   expect(await get('/_app/de.12345678/chunks/words.js')).toEqual({
     status: 200,

@@ -54,7 +54,7 @@ test('only the author pins a post, and only a published one', async () => {
 });
 
 // POST-50
-test('an author pins at most six posts, also with requests at once', async () => {
+test('an author pins at most six posts, even with concurrent requests', async () => {
   const ids = await Promise.all(Array.from({ length: 8 }, () => publishOne()));
   const statuses = await Promise.all(ids.map((id) => mara.status('PUT', `/posts/${id}/pin`)));
   expect(statuses.filter((status) => status === 204)).toHaveLength(6);
@@ -65,7 +65,7 @@ test('an author pins at most six posts, also with requests at once', async () =>
 });
 
 // POST-50
-test('withdrawing and deleting a post unpin it', async () => {
+test('withdrawing a post, deleting it and giving it to another author unpin it', async () => {
   const [withdrawn, deleted] = [await publishOne(), await publishOne()];
   for (const id of [withdrawn, deleted]) await pin(mara, id);
   await mara.ok('unpublishPost', { params: { id: withdrawn } });
@@ -74,6 +74,14 @@ test('withdrawing and deleting a post unpin it', async () => {
   await mara.ok('publishPost', { params: { id: withdrawn } });
   await root.ok('restorePost', { params: { id: deleted } });
   expect(await pinsFor(mara)).toEqual([]);
+
+  const giver = await library.join('giver');
+  const given = await publish(giver, [await upload(giver, plainFile('given'))], { visibility: 'public' });
+  await pin(giver, given.id);
+  await root.ok('transferUser', { params: { ref: giver.ref }, body: { to: mara.ref } });
+  expect(await pinsFor(mara)).toEqual([]);
+  await pin(mara, given.id);
+  expect(await pinsFor(mara)).toEqual([given.id]);
 });
 
 // POST-50

@@ -217,7 +217,7 @@ describe('a root', () => {
   });
 
   // ROOT-9, ROOT-12
-  test('stores a file once, and names it, when the values of its path cannot be stored', async () => {
+  test('stores a file once and reports it when the values from its path cannot be stored', async () => {
     await admin.ok('createField', {
       body: { code: 'customer', label: 'Customer', type: 'text', subject_kind: 'asset' },
     });

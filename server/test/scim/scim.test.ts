@@ -627,7 +627,7 @@ describe('the first sign-in', () => {
 });
 
 // SCIM-21
-test('a group of many members is mapped with as many statements as one of few', async () => {
+test('maps a group of many members with as many statements as one of few', async () => {
   const group = await addGroup('Lookers');
   const statementsFor = async (count: number) => {
     const ids: string[] = [];
@@ -645,7 +645,7 @@ test('a group of many members is mapped with as many statements as one of few', 
 });
 
 // MERGE-5
-test('merged accounts of a directory are one user with the groups of both, or stay apart', async () => {
+test('merging two accounts of a directory makes one user with the groups of both, and merging into a local account does not', async () => {
   const [from, into] = [await addUser('merged', { externalId: 'merged-1' }), await addUser('remains')];
   const group = await addGroup('Lookers', [from]);
   const merge = (ref: string, to: string | number) =>

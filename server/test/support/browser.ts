@@ -39,8 +39,8 @@ const args = [
 const lite = '--js-flags=--lite-mode';
 
 /**
- * Starts a headless Chromium from npm, which includes the system libraries that a machine may lack. `compiles`: for
- * scripts that run for long.
+ * Starts a headless Chromium from npm, which includes the system libraries that a machine may lack. `compiles` makes it
+ * compile scripts fully, for those that run for long.
  */
 export async function openBrowser({ compiles = false } = {}): Promise<Browser> {
   const directory = await unpack();

@@ -1,5 +1,6 @@
 import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
 import { foldName } from '@vitrine/contract/names';
+import { sql } from 'kysely';
 import { Secret, TOTP } from 'otpauth';
 import { newAccessToken } from '../../src/people/identity/access-tokens.ts';
 import { keyOfEmail } from '../../src/people/identity/email-keys.ts';
@@ -26,6 +27,16 @@ const addTo =
 
 /** Grants capabilities to an account: everywhere, or in one team and the teams below it. */
 export const grant = addTo('user_capability_grants');
+
+/** Grants a capability to an account for an hour, which does not count for ROLE-11. */
+export async function grantForAnHour(
+  { deps: { db } }: Library,
+  { ref }: Pick<Account, 'ref'>,
+  capability: Capability,
+): Promise<void> {
+  const expires_at = sql<string>`now() + interval '1 hour'`;
+  await db.insertInto('user_capability_grants').values({ user_ref: ref, capability, expires_at }).execute();
+}
 
 /** Revokes capabilities of an account: everywhere, or in one team and the teams below it. */
 export const revoke = addTo('user_capability_revokes');

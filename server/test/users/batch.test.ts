@@ -1,12 +1,19 @@
 import type { UserAction, UserSelection } from '@vitrine/contract/user-batches';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { runBatchJob } from '../../src/content/batches/run.ts';
 import { pairOf } from '../../src/operate/accounts/batch/actions.ts';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, openLibrary } from '../support/library.ts';
-import { actAs, anotherSession, bearer, grant, nowhere } from '../support/people.ts';
+import {
+  actAs,
+  anotherSession,
+  bearer,
+  grant,
+  grantForAnHour,
+  nowhere,
+  withdrawGrants,
+} from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -38,7 +45,7 @@ const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString().replace(/\
 
 // BATCH-13
 describe('many accounts', () => {
-  test('change their status, and those that have it stay as they are', async () => {
+  test('change their status, unless they have it already', async () => {
     const [ada, ben] = await library.joinAll('ada', 'ben');
     const action = { kind: 'set_status', status: 'disabled', reason: 'on leave' } as const;
     expect(await dryRun(clerk, [ada, ben], action)).toEqual({
@@ -155,9 +162,9 @@ describe('many accounts', () => {
   });
 });
 
-describe('what a batch refuses', () => {
+describe('a batch of accounts refuses', () => {
   // ROLE-10
-  test('are accounts with more capabilities, and unknown ones, alone', async () => {
+  test('accounts with more capabilities and unknown ones, and changes the others', async () => {
     const [kim] = await library.joinAll('kim');
     const people = [kim, root, { ref: 999_999 }];
     const refused = [
@@ -181,7 +188,7 @@ describe('what a batch refuses', () => {
   });
 
   // BATCH-5
-  test('is checked again when an account is written', async () => {
+  test('accounts that the caller may no longer change when they are written', async () => {
     const [lou] = await library.joinAll('lou');
     await started(clerk, { ids: [lou.ref] }, { kind: 'set_status', status: 'disabled' });
     await grant(library, lou, 'posts.admin');
@@ -190,7 +197,7 @@ describe('what a batch refuses', () => {
     const temp = await library.join('temp');
     await grant(library, temp, 'users.write');
     const id = await started(temp, { ids: [clerk.ref] }, { kind: 'end_sessions' });
-    await db.deleteFrom('user_capability_grants').where('user_ref', '=', temp.ref).execute();
+    await withdrawGrants(library, temp);
     await library.runJobs();
     expect((await temp.ok('getBatch', { params: { id } })).refused).toEqual([
       { id: clerk.ref, reason: expect.stringContaining('users.write') },
@@ -198,7 +205,7 @@ describe('what a batch refuses', () => {
     expect(await clerk.status('GET', '/me')).toBe(200);
   });
 
-  test('is the caller’s own account', async () => {
+  test('the caller’s own account', async () => {
     const team = await addTeam(library, 'own');
     for (const [action, reason] of [
       [{ kind: 'set_status', status: 'pending' }, 'a batch does not change your own account'],
@@ -214,16 +221,10 @@ describe('what a batch refuses', () => {
   });
 
   // ROLE-11
-  test('is the last administrator, in a dry run, too', async () => {
+  test('the last administrator, even in a dry run', async () => {
     const [second, third] = [await library.join('second', 'admin'), await library.join('third', 'admin')];
-    /** Administers for a while, so that it does not count. */
     const passing = await library.join('passing');
-    await grant(library, passing, 'system.admin');
-    await db
-      .updateTable('user_capability_grants')
-      .set({ expires_at: sql<string>`now() + interval '1 hour'` })
-      .where('user_ref', '=', passing.ref)
-      .execute();
+    await grantForAnHour(library, passing, 'system.admin');
     const reason = 'that would leave the library without an administrator';
     const all = [root, second, third];
     for (const action of [
@@ -256,7 +257,7 @@ describe('what a batch refuses', () => {
     ]);
   });
 
-  test('is an action that the caller may not do, at once', async () => {
+  test('an action that the caller may not do, before it starts', async () => {
     const [mia] = await library.joinAll('mia');
     const team = await addTeam(library, 'closed', [mia]);
     const ids = [mia.ref];

@@ -1,11 +1,10 @@
 import { mostUserCsvRows, type UserCsvResult } from '@vitrine/contract/user-csv';
 import { parse } from 'csv-parse/sync';
-import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { auditEventsDuring } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, openLibrary } from '../support/library.ts';
-import { actAs, grant } from '../support/people.ts';
+import { actAs, grant, grantForAnHour, revoke } from '../support/people.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -15,10 +14,7 @@ const root = await library.join('root', 'admin');
 /** Sees and writes accounts, but no personal data and no teams. */
 const clerk = await library.join('clerk', 'viewer');
 await grant(library, clerk, ['users.read', 'users.write', 'posts.create']);
-await db
-  .insertInto('user_capability_revokes')
-  .values({ user_ref: clerk.ref, capability: 'teams.read' })
-  .execute();
+await revoke(library, clerk, 'teams.read');
 
 const send = (who: Visitor, file: string | Uint8Array<ArrayBuffer>, query = '') => {
   const body = new FormData();
@@ -150,7 +146,7 @@ describe('the import of accounts', () => {
   });
 
   // CSV-13
-  test('leaves what an empty cell or a missing column is about, and removes what `!clear` is about', async () => {
+  test('keeps a value with an empty cell or a missing column, and removes it with `!clear`', async () => {
     const eva = await library.join('eva');
     await addTeam(library, 'stage', [eva]);
     await taken(root, 'username,fullname,email,expires_at\neva,Eva,eva@example.org,2099-01-31\n');
@@ -161,7 +157,7 @@ describe('the import of accounts', () => {
   });
 
   // CSV-4, CSV-6
-  test('reads formulas as the texts that they were, and files of spreadsheets', async () => {
+  test('reads neutralised formulas as the original texts, and files of spreadsheets in UTF-16', async () => {
     const finn = await library.join('=finn');
     await root.ok('updateAdminUser', { params: finn, body: { fullname: '-1+1' } });
     const { text, rows } = await exported(root, '?q=finn');
@@ -230,14 +226,9 @@ describe('the import of accounts', () => {
   });
 
   // CSV-14, ROLE-11
-  test('refuses the row that would leave no administrator, in a dry run, too', async () => {
+  test('refuses the row that would leave no administrator, even in a dry run', async () => {
     const passing = await library.join('passing');
-    await grant(library, passing, 'system.admin');
-    await db
-      .updateTable('user_capability_grants')
-      .set({ expires_at: sql<string>`now() + interval '1 hour'` })
-      .where('user_ref', '=', passing.ref)
-      .execute();
+    await grantForAnHour(library, passing, 'system.admin');
     await library.join('second', 'admin');
     for (const file of [
       'username,role\nsecond,member\nroot,viewer\n',

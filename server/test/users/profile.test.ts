@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Tables } from '../../src/platform/database/tables.ts';
 import { comparable, type Visitor } from '../support/client.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
-import { actAs, grant, withdrawGrants } from '../support/people.ts';
+import { actAs, grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
 type Edit = BodyOf<typeof updateUser>;
@@ -128,7 +128,7 @@ describe('PATCH /users/{ref}', () => {
 
   // HTTP-17
   test('`clear_*` beside its value is 400 and changes nothing', async () => {
-    const id = '00000000-0000-4000-8000-00000000aaaa';
+    const id = nowhere;
     for (const body of [
       { clear_display_name: true, display_name: 'x', bio: 'changed' },
       { clear_fullname: true, fullname: 'x', bio: 'changed' },
@@ -216,15 +216,13 @@ test('an avatar is an own public picture and can be removed', async () => {
 test('a banner is a picture that the caller may see, shown to those who may see it', async () => {
   await setColumns(mara, blank);
   const { id } = await upload(mara, await jpeg(64, 48), { sensitivity: 'org' });
-  const secret = await upload(root, await jpeg(65, 48), {
-    sensitivity: 'restricted',
-  });
+  const secret = await upload(root, await jpeg(65, 48), { sensitivity: 'restricted' });
   const text = await upload(mara, plainFile());
   await library.runJobs();
   expect((await edit(mara, mara, { banner_asset_id: id })).banner_asset_id).toBe(id);
   expect((await profileOf(ines, mara)).banner_asset_id).toBe(id);
   expect((await mara.ok('getAccountProfile')).banner_asset_id).toBe(id);
-  for (const other of [secret.id, text.id, '00000000-0000-4000-8000-00000000aaaa'])
+  for (const other of [secret.id, text.id, nowhere])
     expect(await editRefused(mara, mara, { banner_asset_id: other })).toBe(404);
   await library.setPublicMode(true);
   expect((await profileOf(library.anonymous(), mara)).banner_asset_id).toBeNull();

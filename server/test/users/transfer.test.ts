@@ -218,7 +218,7 @@ describe('POST /admin/users/{ref}/merge', () => {
   });
 
   // MERGE-1
-  test('moves reviews with their decisions, unless the other account decides itself', async () => {
+  test('moves reviews with their decisions, unless the other account is a reviewer, too', async () => {
     const { from, to } = await pair();
     const asset = await upload(root, picture, { sensitivity: 'org' });
     const reviewOf = async (reviewers: number[]) => {

@@ -167,11 +167,11 @@ const addresses: Readonly<Record<string, string>> = {
   '/teams/[id]': `/teams/${team}`,
   '/trash': '/trash',
   '/users/[username]': '/users/mara',
-  // Last, because it asks before it is left.
-  '/new': '/new',
   '/map': '/map',
   '/people': '/people',
   '/timeline': '/timeline',
+  // Last, because it asks before it is left.
+  '/new': '/new',
 };
 
 /** Those that only visitors see. */

@@ -1,14 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { phone, visit } from './hands.ts';
+import { overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
-
-async function isNotWider(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
-}
 
 // EXPORT-17, EXPORT-18
 test('a member prepares their data on a phone and downloads it', async () => {
@@ -16,7 +11,7 @@ test('a member prepares their data on a phone and downloads it', async () => {
   await visit(ana, '/settings/data');
   await ana.getByRole('button', { name: 'Prepare a download' }).click();
   await ana.getByText('Your download is ready').waitFor();
-  await isNotWider(ana);
+  expect(await overhang(ana)).toBe(0);
   const [download] = await Promise.all([
     ana.waitForEvent('download'),
     ana.getByRole('link', { name: 'Download ZIP' }).click(),
@@ -40,7 +35,7 @@ test('a member asks for deletion, and an administrator refuses with a reason', a
   await visit(mara, '/admin/deletions');
   const row = mara.getByRole('listitem').filter({ hasText: 'Ben Lund' });
   await row.getByText('I have left the studio.').waitFor();
-  await isNotWider(mara);
+  expect(await overhang(mara)).toBe(0);
   await row.getByRole('button', { name: 'Decide' }).click();
   const deciding = mara.getByRole('dialog');
   await deciding.getByRole('radio', { name: 'Refuse' }).check();

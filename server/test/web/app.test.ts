@@ -58,7 +58,7 @@ test('the last feed is readable without a connection, and nothing is left after 
 });
 
 // APP-3
-test('another account sees nothing of one whose session ended elsewhere', async () => {
+test('an account finds nothing that another account stored before its session ended elsewhere', async () => {
   const anna = await studio.join('anna');
   await visit(anna, '/settings/notifications');
   await anna.evaluate(() => localStorage.setItem('a draft', 'of anna'));

@@ -29,6 +29,7 @@ await add('Some day', 4, null, [60, 20]);
 const inMonth = (page: Page, month: string, name: string) =>
   page.getByRole('region', { name: new RegExp(`^${month}`) }).getByRole('link', { name });
 
+// BROWSE-1
 test('the timeline is scrubbed month by month with the keyboard, to both ends', async () => {
   await mara.goto('/timeline');
   const slider = mara.getByRole('slider', { name: 'Month' });
@@ -47,6 +48,7 @@ test('the timeline is scrubbed month by month with the keyboard, to both ends', 
   expect(await month()).toBe('July 2024');
 });
 
+// BROWSE-1
 test('the timeline is scrubbed with a finger', async () => {
   await onPhone.goto('/timeline');
   const slider = onPhone.getByRole('slider', { name: 'Month' });
@@ -63,7 +65,8 @@ test('the timeline is scrubbed with a finger', async () => {
   expect(await overhang(onPhone)).toBe(0);
 });
 
-test('the map shows places, of which the list has the same, and comes nearer', async () => {
+// BROWSE-5, BROWSE-7
+test('the list beside the map has the places of the map, and a press on one zooms in', async () => {
   await mara.goto('/map');
   const place = mara.getByRole('button', { name: /^48\.14° N, 11\.58° E/ });
   await place.waitFor();
@@ -76,7 +79,8 @@ test('the map shows places, of which the list has the same, and comes nearer', a
   await mara.waitForURL(`**/assets/${summer}`);
 });
 
-test('people are found by name, and similar files are beside a file', async () => {
+// BROWSE-8, USER-23
+test('people are found by name, and the page of a file lists similar ones', async () => {
   await onPhone.goto('/people');
   await onPhone.getByRole('searchbox', { name: 'Search people' }).fill('mar');
   await onPhone.waitForURL('**/people?q=mar');

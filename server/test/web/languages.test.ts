@@ -3,7 +3,8 @@ import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
 
-test('the pages have the language of the browser, or the one that the person chose (LANGUAGE-1)', async () => {
+// LANGUAGE-1
+test('the pages have the language of the browser, or the one that the person chose', async () => {
   const visitor = await studio.openPage({ locale: 'de-AT' });
   await visitor.goto('/sign-in');
   await visitor.getByRole('button', { name: 'Anmelden', exact: true }).waitFor();

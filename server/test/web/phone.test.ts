@@ -19,17 +19,19 @@ await call(mara, 'POST', '/collections', { name: 'Coasts' });
 const shortcuts = (page: Page) => page.getByRole('navigation', { name: 'Shortcuts' });
 const path = (page: Page) => new URL(page.url()).pathname;
 
+const hasLayer = (page: Page) => page.evaluate(() => JSON.stringify(history.state).includes('layer'));
+
+/** Waits until what covers the page has an entry in the history. */
+const covered = (page: Page) => expect.poll(() => hasLayer(page)).toBe(true);
+
 /** Waits until what covered the page is gone, and its entry with it. */
 async function uncovered(page: Page): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' });
-  await expect.poll(() => page.evaluate(() => JSON.stringify(history.state).includes('layer'))).toBe(false);
+  await expect.poll(() => hasLayer(page)).toBe(false);
 }
 
-const covered = (page: Page) =>
-  expect.poll(() => page.evaluate(() => JSON.stringify(history.state).includes('layer'))).toBe(true);
-
 // ABLE-4
-test('a thumb reaches every place of the library', async () => {
+test('the bar at the bottom and the header lead to every part of the library', async () => {
   await mara.goto('/');
   await shortcuts(mara).waitFor();
   const places = await shortcuts(mara).locator('a:visible, button:visible').allInnerTexts();

@@ -64,7 +64,7 @@ async function furnish({ address, directory, stop }: Service, own?: Browser): Pr
       viewport: { width: 1280, height: 900 },
       // Rendering transitions takes a tenth of the browser's time.
       reducedMotion: 'reduce',
-      // Its requests pass by the routes of tests.
+      // Requests of a service worker bypass the routes of tests.
       serviceWorkers: 'block',
       ...given,
     });

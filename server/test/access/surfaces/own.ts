@@ -2,8 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { type About, aboutPortion } from '../described-world.ts';
 import { readsPost } from '../due.ts';
 import { accountDoor, adminDoor, labelOfPost, refusalOf, together } from '../send-requests.ts';
+import type { Caller } from '../world.ts';
 
 /** Private settings of an account: searches, views and watched objects. Those of others do not exist for it. */
+
+/** The object of the caller and a sample of those of others, by the ref of their account. */
+const sampleOf = ({ ref: own }: Caller, ids: ReadonlyMap<number, string>) =>
+  [...ids].filter(([ref]) => (ref + (own ?? 0)) % 23 === 0 || ref === own);
+
+/** The status of what needs a session of the account itself; null if the caller has one. */
+const refusalWithoutSession = ({ kind, scopes, name }: Caller): 401 | 403 | null => {
+  if (kind === 'anonymous') return 401;
+  return scopes !== null || name.startsWith('impersonator') ? 403 : null;
+};
 
 type Kept = readonly { path: string; ids: ReadonlyMap<number, string> }[];
 
@@ -44,9 +55,7 @@ export async function lookAtKept({ ledger, callers }: About, kept: Kept) {
         ledger.hold(`${caller.name}: ${path}`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
       }
       const locked = refusalOf(caller, adminDoor);
-      for (const [ref, id] of [...ids].filter(
-        ([ref]) => (ref + (caller.ref ?? 0)) % 23 === 0 || ref === caller.ref,
-      )) {
+      for (const [ref, id] of sampleOf(caller, ids)) {
         const isMine = ref === caller.ref;
         const put = await caller.visitor.send(`${path}/${id}`, { method: 'PATCH', body: {} });
         ledger.hold(`${caller.name}: PATCH ${path} of ${ref}`, put.status, locked ?? (isMine ? 200 : 404));
@@ -82,10 +91,8 @@ export async function lookAtPasskeys({ world, ledger, callers }: About) {
       const { items }: { items: { id: string }[] } = JSON.parse(text);
       ledger.hold(`${caller.name}: passkeys`, items.map(({ id }) => id).join(), ids.get(caller.ref ?? 0));
     }
-    const isForbidden = caller.scopes !== null || caller.name.startsWith('impersonator');
-    const locked = caller.kind === 'anonymous' ? 401 : isForbidden ? 403 : null;
-    const chosen = [...ids].filter(([ref]) => (ref + (caller.ref ?? 0)) % 23 === 0 || ref === caller.ref);
-    for (const [ref, id] of chosen) {
+    const locked = refusalWithoutSession(caller);
+    for (const [ref, id] of sampleOf(caller, ids)) {
       const isMine = ref === caller.ref;
       const path = `/account/passkeys/${id}`;
       const cell = `${caller.name}: passkey of ${ref}`;
@@ -114,8 +121,7 @@ export async function lookAtOwnData({ world, ledger, callers }: About) {
     .execute();
   await db.insertInto('deletion_requests').values(rows).execute();
   await together(callers, async (caller) => {
-    const isForbidden = caller.scopes !== null || caller.name.startsWith('impersonator');
-    const locked = caller.kind === 'anonymous' ? 401 : isForbidden ? 403 : null;
+    const locked = refusalWithoutSession(caller);
     const mine = ids.get(caller.ref ?? 0);
     for (const path of ['/account/export', '/account/deletion-request']) {
       const { status, text } = await caller.visitor.send(path);
@@ -124,15 +130,14 @@ export async function lookAtOwnData({ world, ledger, callers }: About) {
       const { id, job_id }: { id?: string; job_id?: string } = JSON.parse(text);
       ledger.hold(`${caller.name}: ${path}`, id ?? job_id, mine);
     }
-    const readsJobs = caller.kind === 'system.admin';
-    for (const [ref, id] of [...ids].filter(([ref]) => (ref + (caller.ref ?? 0)) % 23 === 0)) {
+    const administers = caller.kind === 'system.admin';
+    for (const [ref, id] of sampleOf(caller, ids)) {
       const file = await caller.visitor.status('GET', `/account/export/${id}`);
       ledger.hold(`${caller.name}: the file of ${ref}`, file, locked ?? 404);
       const job = await caller.visitor.status('GET', `/jobs/${id}`);
-      const due = readsJobs || id === mine ? 200 : 404;
+      const due = administers || id === mine ? 200 : 404;
       ledger.hold(`${caller.name}: the job of ${ref}`, job, refusalOf(caller, accountDoor) ?? due);
     }
-    const administers = caller.kind === 'system.admin';
     const listed = await caller.visitor.status('GET', '/admin/deletion-requests');
     const refusal = refusalOf(caller, accountDoor);
     ledger.hold(`${caller.name}: requests to delete`, listed, refusal ?? (administers ? 200 : 403));

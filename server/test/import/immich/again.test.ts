@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { beforeEach, expect, test } from 'vitest';
-import { openLibrary } from '../../support/library.ts';
+import { openLibrary, upload } from '../../support/library.ts';
 import { jpeg } from '../../support/pictures.ts';
 import { openFakeImmich } from './immich-server.ts';
-import { importAndReport, runImport } from './run.ts';
+import { importAndReport, importedAsset, importedId, runImport } from './run.ts';
 
 const library = await openLibrary();
 const { db } = library.deps;
@@ -25,22 +25,8 @@ beforeEach(() => {
   immich.state.interfere = null;
 });
 
-async function idOf(old: string, kind = 'resource'): Promise<string> {
-  const row = await db
-    .selectFrom('imported_ids')
-    .select('target')
-    .where('kind', '=', kind)
-    .where('old_id', '=', old)
-    .executeTakeFirstOrThrow();
-  return row.target;
-}
-
-async function shown(old: string) {
-  const asset = await root.ok('getAsset', { params: { id: await idOf(old) } });
-  if (asset.restricted) throw new Error('an administrator is shown every asset');
-  return asset;
-}
-
+const idOf = (old: string, kind?: string) => importedId(library, old, kind);
+const shown = (old: string) => importedAsset(library, root, old);
 const countAssets = async () =>
   (await sql<{ n: number }>`select count(*) as n from assets`.execute(db)).rows[0]?.n;
 
@@ -97,11 +83,9 @@ test('adds what is new, writes what has changed, and deletes nothing', async () 
 });
 
 // IMPORT-12
-test('takes the asset that the owner already has of the same bytes', async () => {
+test('uses the asset of the owner that has the same bytes', async () => {
   const bytes = await picture();
-  const body = new FormData();
-  body.append('file', new Blob([new Uint8Array(bytes)]), 'mine.jpg');
-  const mine = await root.ok('createAsset', { body });
+  const mine = await upload(root, new Uint8Array(bytes), {}, 'mine.jpg');
   const asset = immich.addAsset(bytes, { isFavorite: true, isTrashed: true });
   const { report } = await importAndReport(library, immich.url);
   expect(report.counts).toMatchObject({ assets_already_here: 1 });
@@ -110,7 +94,7 @@ test('takes the asset that the owner already has of the same bytes', async () =>
 });
 
 // IMPORT-2
-test('goes on where a run ended without the server', async () => {
+test('continues a run that lost the connection to the server', async () => {
   const assets = [
     immich.addAsset(await picture()),
     immich.addAsset(await picture()),
@@ -180,7 +164,7 @@ test.each([
   const { version } = immich.state;
   Object.assign(immich.state, state);
   const runs = (await root.ok('listImports')).items.length;
-  const { code, out } = await runImport(library, [immich.url], undefined, apiKey);
+  const { code, out } = await runImport(library, [immich.url], apiKey);
   immich.state.version = version;
   expect(code).toBe(1);
   expect(out).toContain(message);

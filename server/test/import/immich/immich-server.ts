@@ -1,10 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterAll } from 'vitest';
+import { listen } from '../../support/listen.ts';
 
-/** A file of Immich, as far as tests differ. */
+/** A file of Immich, as far as tests vary it. */
 export interface FakeAsset {
   id: string;
   bytes: Buffer;
@@ -89,7 +89,7 @@ export async function openFakeImmich() {
     fileCreatedAt: asset.local,
     localDateTime: asset.local,
     createdAt: '2025-01-02T03:04:05.000Z',
-    // It changes on its own.
+    // Changes without any change of the file.
     updatedAt: new Date().toISOString(),
     isFavorite: asset.isFavorite,
     isTrashed: asset.isTrashed,
@@ -226,10 +226,7 @@ export async function openFakeImmich() {
   }
 
   const server = createServer((request, response) => void answer(request, response));
-  server.listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  // A TCP server has an address with a port.
-  const { port } = server.address() as AddressInfo;
+  const port = await listen(server);
   const close = () => {
     server.closeAllConnections();
     server.close();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { openLibrary } from '../../support/library.ts';
 import { jpeg } from '../../support/pictures.ts';
 import { key, openFakeImmich } from './immich-server.ts';
-import { importAndReport, runImport } from './run.ts';
+import { importAndReport, importedAsset, importedId, runImport } from './run.ts';
 
 const library = await openLibrary();
 const { db } = library.deps;
@@ -78,23 +78,8 @@ const { rows: written } = await sql`select (select count(*) from imported_ids) a
 const first = await importAndReport(library, immich.url);
 await library.runJobs();
 
-/** Returns the id here of something there. */
-async function idOf(kind: string, old: string): Promise<string> {
-  const row = await db
-    .selectFrom('imported_ids')
-    .select('target')
-    .where('system', '=', 'immich')
-    .where('kind', '=', kind)
-    .where('old_id', '=', old)
-    .executeTakeFirstOrThrow();
-  return row.target;
-}
-
-async function shown(old: string) {
-  const asset = await root.ok('getAsset', { params: { id: await idOf('resource', old) } });
-  if (asset.restricted) throw new Error('an administrator is shown every asset');
-  return asset;
-}
+const idOf = (kind: string, old: string) => importedId(library, old, kind);
+const shown = (old: string) => importedAsset(library, root, old);
 
 // IMPORT-6
 test('says in a dry run what would be imported, and imports nothing', async () => {
@@ -109,7 +94,7 @@ test('says in a dry run what would be imported, and imports nothing', async () =
 });
 
 // IMPORT-12, IMPORT-13
-test('imports files with what Immich knows of them', async () => {
+test('imports files with what Immich knows about them', async () => {
   const { code, report } = first;
   expect(code).toBe(3);
   expect(report.counts).toMatchObject({ assets_created: 5, assets_created_in_the_trash: 1, files: 6 });
@@ -152,10 +137,7 @@ test('shows files and albums to no more people than before', async () => {
   const ids = await Promise.all(
     [harbour, early, archived, linked, external, trashed].map(({ id }) => idOf('resource', id)),
   );
-  const seenBy = async (account: typeof bo) => {
-    const answers = await Promise.all(ids.map((id) => account.status('GET', `/assets/${id}`)));
-    return answers;
-  };
+  const seenBy = (account: typeof bo) => Promise.all(ids.map((id) => account.status('GET', `/assets/${id}`)));
   expect(await seenBy(bo)).toEqual([200, 200, 200, 404, 404, 404]);
   for (const account of [cy, dan]) expect(await seenBy(account)).toEqual(ids.map(() => 404));
   const album = { id: await idOf('collection', summer.id) };
