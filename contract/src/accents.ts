@@ -1,4 +1,4 @@
-/** The colours of the pages in each theme behind texts in the accent colour; `web/src/app.css` has the same. */
+/** The backgrounds of texts in the accent colour in each theme; `web/src/app.css` has the same values. */
 export const themeBackgrounds = {
   light: ['#fbfbfa', '#ffffff', '#f0f0ee'],
   dark: ['#111113', '#1a1a1d', '#1f1f23'],

@@ -4,7 +4,7 @@ import { PostAuthor } from './identity.ts';
 import { bytes, noContent, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Ref, Timestamp, Uuid } from './values.ts';
 
-/** What members do with their own data: take it along, or ask for its deletion. */
+/** The data of the caller's own account: its export, and requests to delete it. */
 
 /** For how many days an export can be downloaded (EXPORT-18). */
 export const exportDays = 7;

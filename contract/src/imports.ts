@@ -75,7 +75,7 @@ export const getImport = operation({
   tag: 'System',
   summary: 'Get an import and its report',
   description:
-    'Returns a run with its progress and its report so far: counts, compared checksums, and what was left out, came along in another form or has vanished, grouped by kind and reason.',
+    'Returns a run with its progress and its report so far: counts, compared checksums, and what was left out, imported in another form or has vanished, grouped by kind and reason.',
   door: { holds: 'system.admin' },
   scope: 'read',
   params: closed({ id: Uuid }),

@@ -1,13 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { bytes, operation } from './operation.ts';
-import { listUsers } from './users.ts';
+import { UserSelection } from './user-batches.ts';
 import { Count, closed, nullable, Ref } from './values.ts';
 
 /** CSV-15: the largest file of accounts and the most rows that an import takes. */
 export const mostUserCsvBytes = 10 * 1024 * 1024;
 export const mostUserCsvRows = 10_000;
-
-const { limit: _limit, cursor: _cursor, ...filters } = listUsers.query.properties;
 
 export const exportUsers = operation({
   id: 'exportUsers',
@@ -20,7 +18,7 @@ export const exportUsers = operation({
   door: { holds: 'users.read' },
   scope: 'read',
   query: Type.Object({
-    ...filters,
+    ...UserSelection.properties,
     /** Begins the file with a byte order mark, without which Excel reads it in the encoding of the system. */
     bom: Type.Optional(Type.Boolean()),
   }),

@@ -79,5 +79,10 @@ export function administersWith(isOfRole: RawBuilder<boolean>): RawBuilder<boole
       and ${unexpired('r')}))`;
 }
 
+/** Returns whether a role with these capabilities gives `system.admin`, which ROLE-11 keeps. */
+export function givesAdministration(codes: readonly string[]): boolean {
+  return codes.includes('system.admin');
+}
+
 /** Accounts `users u` without a picture that a person has chosen or removed (SSO-60). */
 export const takesClaimedPicture: RawBuilder<boolean> = sql`(u.avatar_asset_id is not distinct from u.picture_asset_id)`;

@@ -64,7 +64,7 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       '--dry-run           say what would become what, and import nothing',
       '--report FILE       write the report as JSON',
       '--system NAME       a name for the installation, to import from several; resourcespace by default',
-      'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
+      'Exit code: 0 if everything was imported, 3 if something was left out, 1 on failure.',
     ],
   },
   'import-immich': {
@@ -75,7 +75,7 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       '--user NAME         owner of what is imported; the oldest administrator by default',
       '--dry-run           say what would become what, and import nothing',
       '--report FILE       write the report as JSON',
-      'Exit code: 0 if everything came along, 3 if something was left out, 1 on failure.',
+      'Exit code: 0 if everything was imported, 3 if something was left out, 1 on failure.',
     ],
   },
   export: {

@@ -38,6 +38,8 @@ const asset: AssetRow = {
     value('country', ['Portugal']),
     value('gps_coordinates', ['-38.716700, 9.133300']),
     value('place', ['Quay 4'], ['Harbour', 'Quay 4']),
+    // A code that is a property of every object.
+    value('constructor', ['<Mason>']),
   ],
   versions: [],
   subtitles: [],
@@ -72,4 +74,5 @@ test('a sidecar is read back by ExifTool with equal values', async () => {
   expect(String(values.description).replaceAll(/\s+/g, ' ')).toBe('First line second line ]]> &amp;');
   // Every field, also those without a property of their own.
   expect(JSON.stringify(read.raw)).toContain('Quay 4');
+  expect(JSON.stringify(read.raw)).toContain('<Mason>');
 });

@@ -160,7 +160,7 @@ test('a sidecar that cannot be written fails the job, which is tried again', asy
   await symlink(join(place, 'outside.xmp'), xmp);
   await edit(asset, { title: 'Linked' });
   expect(await failedJobs()).toMatchObject([
-    { attempts: 1, max_attempts: 5, last_error: expect.stringContaining('what is at its path is no file') },
+    { attempts: 1, max_attempts: 5, last_error: expect.stringContaining('is not a regular file') },
   ]);
   expect(await readFile(join(place, 'outside.xmp'), 'utf8')).toBe('outside');
 

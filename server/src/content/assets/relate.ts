@@ -6,16 +6,26 @@ function pairOf(one: string, other: string): { asset_id: string; related_id: str
   return { asset_id, related_id };
 }
 
-/** Relates two assets, and returns whether they were not related before. An asset is not related to itself. */
-export async function relate(tx: Tx, one: string, other: string): Promise<boolean> {
-  const pair = pairOf(one, other);
-  if (pair.asset_id === pair.related_id) return false;
+/** Relates pairs of assets, and returns how many were not related before. An asset is not related to itself. */
+export async function relateAll(
+  tx: Tx,
+  pairs: readonly (readonly [one: string, other: string])[],
+): Promise<number> {
+  const rows = pairs
+    .map(([one, other]) => pairOf(one, other))
+    .filter(({ asset_id, related_id }) => asset_id !== related_id);
+  if (rows.length === 0) return 0;
   const { numInsertedOrUpdatedRows = 0n } = await tx
     .insertInto('related_assets')
-    .values(pair)
+    .values(rows)
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
-  return numInsertedOrUpdatedRows > 0n;
+  return Number(numInsertedOrUpdatedRows);
+}
+
+/** Relates two assets, and returns whether they were not related before. */
+export async function relate(tx: Tx, one: string, other: string): Promise<boolean> {
+  return (await relateAll(tx, [[one, other]])) > 0;
 }
 
 /** Ends the relation of two assets, and returns whether there was one. */

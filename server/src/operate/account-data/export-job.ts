@@ -7,7 +7,8 @@ import { callerOf } from '../../access/caller-of.ts';
 import { exportedAssets, exportedCollections, exportedPosts } from '../../access/exports.ts';
 import type { Deps } from '../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../core/job-table.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
+import { takeLock } from '../../platform/database/take-lock.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { isOutOfRoom, requireRoom } from '../../platform/storage/room.ts';
 import { ExportError } from '../export/bag/paths.ts';
@@ -34,16 +35,17 @@ class ExportGone extends Error {}
  * Marks an export as running: one at a time in the library, because each copies all files of an account. Returns the
  * account, or why it does not start.
  */
-async function claim(db: Database, id: string): Promise<{ user: number; at: string } | 'gone' | 'later'> {
+async function claim(tx: Tx, id: string): Promise<{ user: number; at: string } | 'gone' | 'later'> {
+  await takeLock(tx, 'accountExports');
   const { rows } = await sql<{ user_ref: number | null; created_at: string; is_busy: boolean }>`
     select e.user_ref, e.created_at, exists (select from account_exports o where o.id <> e.id and o.state = 'running'
       and o.reported_at > now() - ${SILENT}::interval) as is_busy
-    from account_exports e where e.id = ${id} and e.state in ('queued', 'running')`.execute(db);
+    from account_exports e where e.id = ${id} and e.state in ('queued', 'running')`.execute(tx);
   const [row] = rows;
   if (row === undefined || row.user_ref === null) return 'gone';
   if (row.is_busy) return 'later';
   await sql`update account_exports set state = 'running', reported_at = now(), files = 0 where id = ${id}`.execute(
-    db,
+    tx,
   );
   return { user: row.user_ref, at: row.created_at };
 }
@@ -149,7 +151,7 @@ async function prepare(
   }
 }
 
-/** Returns what the member is told; null for an error that another attempt may not have. */
+/** Returns the reason for the member; null for an error that another attempt may not meet. */
 function whyFailed(error: unknown): string | null {
   if (error instanceof ExportFailed) return error.message;
   const cause = error instanceof ExportError ? error.cause : error;
@@ -173,7 +175,7 @@ export function exportAccountJob(deps: ExportDeps): JobHandler<'export-account'>
   return async ({ export: id }, { lastAttempt }) => {
     const { db } = deps;
     await removeExports(deps);
-    const claimed = await claim(db, id);
+    const claimed = await db.transaction().execute((tx) => claim(tx, id));
     if (claimed === 'gone') return;
     if (claimed === 'later') {
       const runAt = new Date(Date.now() + WAIT_SECONDS * 1000).toISOString();
@@ -184,10 +186,11 @@ export function exportAccountJob(deps: ExportDeps): JobHandler<'export-account'>
       await prepare(deps, id, claimed);
       await removeFiles(deps, id);
     } catch (error) {
-      const reason = error instanceof ExportGone ? '' : whyFailed(error);
+      if (error instanceof ExportGone) return removeFiles(deps, id);
+      const reason = whyFailed(error);
       if (reason === null && !lastAttempt) throw error;
       await removeFiles(deps, id);
-      if (reason !== '') await fail(db, id, reason ?? 'it could not be written; ask an administrator');
+      await fail(db, id, reason ?? 'it could not be written; ask an administrator');
       if (reason === null) throw error;
     }
   };

@@ -1,3 +1,4 @@
+import { themeBackgrounds } from '@vitrine/contract/accents';
 import type { FastifyInstance } from 'fastify';
 import type { Budgets } from '../../core/budgets.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -7,6 +8,8 @@ import { readPublic } from './show.ts';
 
 /** The smallest picture that systems take as the icon of an app. */
 const LEAST_ICON = 144;
+
+const [background] = themeBackgrounds.light;
 
 const icon = (name: string, size: number, purpose: 'any' | 'maskable') => ({
   src: `/icons/${name}.png`,
@@ -43,8 +46,8 @@ export function serveManifest(
       start_url: '/',
       scope: '/',
       display: 'standalone',
-      background_color: '#fbfbfa',
-      theme_color: '#fbfbfa',
+      background_color: background,
+      theme_color: background,
       icons: [...own, ...usualIcons],
     };
     return reply

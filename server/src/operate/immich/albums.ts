@@ -2,15 +2,14 @@ import { sql } from 'kysely';
 import { shortened } from '../../content/assets/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
-import { appendFitting } from '../import/collect-folder.ts';
+import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { Activities } from './answers.ts';
 import type { Context } from './context.ts';
 import type { Album } from './library.ts';
-import { accountsOf, recordedAccounts } from './readers.ts';
+import { accountsOf, changedAccounts } from './readers.ts';
 
-/** COLLECTION-4: the longest name. */
-const LONGEST_NAME = 200;
+/** COLLECTION-4. */
 const LONGEST_DESCRIPTION = 20_000;
 
 interface Texts {
@@ -63,9 +62,7 @@ async function keepMembers(
   id: string,
   members: readonly number[],
 ) {
-  const before = recordedAccounts(ledger, 'members', oldId);
-  const lost = before.filter((ref) => !members.includes(ref));
-  const fresh = members.filter((ref) => !before.includes(ref));
+  const { lost, fresh } = changedAccounts(ledger, 'members', oldId, members);
   if (lost.length === 0 && fresh.length === 0) return;
   await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
     tx,

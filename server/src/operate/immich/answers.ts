@@ -2,8 +2,8 @@ import { nullable } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
 
 /**
- * What Immich answers, as far as it is read: `POST /search/metadata`, `GET /albums` and so on, of versions 1.133 to 3. Other
- * properties are ignored.
+ * The responses of Immich 1.133 to 3 (`POST /search/metadata`, `GET /albums` and so on) with the properties that an import
+ * reads. Others are ignored.
  */
 
 const Id = Type.String({ pattern: '^[0-9a-fA-F-]{36}$' });
@@ -88,7 +88,7 @@ export const SharedLinks = Type.Array(
     id: Id,
     key: Type.String(),
     description: text,
-    /** Undefined if the server does not tell. */
+    /** Absent if the server does not say. */
     password: text,
     expiresAt: text,
     allowDownload: Type.Boolean(),

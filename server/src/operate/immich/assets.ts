@@ -29,7 +29,7 @@ interface Prepared {
 /** ASSET-19: the most tags of an asset. */
 const MOST_TAGS = 50;
 
-/** Archived and hidden files are shown to nobody but their owner and the accounts that they are shared with. */
+/** Only the owner and accounts with a share see archived and hidden files. */
 function statusOf({ visibility }: Asset): 'active' | 'archived' {
   return visibility === 'timeline' ? 'active' : 'archived';
 }
@@ -161,11 +161,12 @@ export async function importAssets(context: Context, onProgress: (done: number) 
   const films = filmsIn(library);
   let done = 0;
   await inLanes(library.assets.values(), isStopped, async (asset) => {
+    if (!films.has(asset.id)) {
+      const tags = tagsOf(asset, library.tags.get(asset.id) ?? []);
+      const readers = readersOf(asset.id);
+      await importAsset(context, { asset, tags, readers, fingerprint: fingerprintOf(asset, tags, readers) });
+    }
     done += 1;
     onProgress(done);
-    if (films.has(asset.id)) return;
-    const tags = tagsOf(asset, library.tags.get(asset.id) ?? []);
-    const readers = readersOf(asset.id);
-    await importAsset(context, { asset, tags, readers, fingerprint: fingerprintOf(asset, tags, readers) });
   });
 }

@@ -9,11 +9,20 @@ import type { Storage } from '../../platform/storage/storage.ts';
 /** Immich cannot be reached, refuses the key, or does not answer as documented: an import ends and can be run again. */
 export class ImmichFailure extends Error {}
 
-/** It cannot be reached now. */
+/** Immich cannot be reached at the moment. */
 class Unreachable extends ImmichFailure {}
 
 /** One file could not be read; the others can. */
 export class FileFailure extends Error {}
+
+/** Immich answers with a status that is no success. */
+class BadStatus extends Error {
+  readonly response: Response;
+  constructor(response: Response) {
+    super(`Immich answers with status ${response.status}`);
+    this.response = response;
+  }
+}
 
 /** A file of Immich with its SHA-1 in Base64. */
 interface Downloaded {
@@ -41,8 +50,13 @@ export const usualPatience: Patience = { silenceMs: 120_000, pausesMs: [1000, 50
 /** The longest answer that is read, in bytes. */
 const MOST_BYTES = 512 * 1024 ** 2;
 
-/** Answers after which another attempt may succeed. */
+/** Statuses after which another attempt may succeed. */
 const passing = new Set([408, 429, 500, 502, 503, 504]);
+
+function mayPass(error: unknown): boolean {
+  if (error instanceof BadStatus) return passing.has(error.response.status);
+  return error instanceof FileFailure || error instanceof Unreachable;
+}
 
 /** Returns the address of the interface from that of the server: `http://photos.example:2283`, with or without `/api`. */
 export function apiAddress(given: string): URL | null {
@@ -128,7 +142,10 @@ export function openImmich(address: URL, apiKey: string, { silenceMs, pausesMs }
     }
   }
 
-  /** Sends a request and reads its response, again after a passing failure. `read` throws a FileFailure to try again. */
+  /**
+   * Sends a request and reads its response; tries again after a failure that may pass, also a FileFailure of `read`. Throws
+   * BadStatus.
+   */
   async function withAttempts<T>(
     path: string,
     init: RequestInit,
@@ -137,16 +154,13 @@ export function openImmich(address: URL, apiKey: string, { silenceMs, pausesMs }
     const url = new URL(path, address);
     for (let attempt = 1; ; attempt += 1) {
       const watched = watch(silenceMs);
-      const isLast = attempt === attempts;
       try {
         const response = await send(url, init, watched);
         if (response.ok) return await read(response, watched);
         await response.body?.cancel();
-        if (isLast || !passing.has(response.status)) throw response;
+        throw new BadStatus(response);
       } catch (error) {
-        if (error instanceof Response) throw error;
-        const mayPass = error instanceof FileFailure || error instanceof Unreachable;
-        if (!mayPass || isLast) throw error;
+        if (attempt === attempts || !mayPass(error)) throw error;
       } finally {
         watched.end();
       }
@@ -164,7 +178,7 @@ export function openImmich(address: URL, apiKey: string, { silenceMs, pausesMs }
       const where = first === undefined ? '' : `: ${first.instancePath} ${first.message}`;
       throw new ImmichFailure(`${path} does not answer as Immich does${where}`);
     } catch (error) {
-      if (error instanceof Response) throw refusalOf(new URL(path, address), error);
+      if (error instanceof BadStatus) throw refusalOf(new URL(path, address), error.response);
       throw error instanceof FileFailure ? new ImmichFailure(`${path}: ${error.message}`) : error;
     }
   }
@@ -196,9 +210,11 @@ export function openImmich(address: URL, apiKey: string, { silenceMs, pausesMs }
           return { received, sha1: digest.digest('base64') };
         });
       } catch (error) {
-        if (!(error instanceof Response)) throw error;
-        if (error.status === 401 || error.status === 403) throw refusalOf(new URL(path, address), error);
-        throw new FileFailure(`Immich answers with status ${error.status}`);
+        if (!(error instanceof BadStatus)) throw error;
+        const { response, message } = error;
+        if (response.status === 401 || response.status === 403)
+          throw refusalOf(new URL(path, address), response);
+        throw new FileFailure(message);
       }
     },
   };

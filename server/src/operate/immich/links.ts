@@ -1,5 +1,5 @@
 import { shortened } from '../../content/assets/insert.ts';
-import { appendFitting } from '../import/collect-folder.ts';
+import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
 import { renewLink } from '../imports/links.ts';
 import type { SharedLink } from './answers.ts';
 import type { Context } from './context.ts';
@@ -31,7 +31,7 @@ async function collectFiles(
       .insertInto('collections')
       .values({
         owner_user_ref: owner.ref,
-        name: shortened(name, 200),
+        name: shortened(name, LONGEST_NAME),
         description: '',
         visibility: 'private',
       })
@@ -74,7 +74,7 @@ export async function importLinks(context: Context): Promise<void> {
       label: `Immich ${link.key.slice(0, 12)} ${link.description ?? ''}`.trim(),
       allowDownload: link.allowDownload,
       expiresAt: link.expiresAt ?? null,
-      // A server that does not tell may have one.
+      // It may have one if the server does not say.
       hasPassword: link.password !== null,
     });
     if (link.allowUpload)

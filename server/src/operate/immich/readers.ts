@@ -24,10 +24,19 @@ export function readersOfAssets(context: Pick<Context, 'accounts' | 'owner' | 'l
   return (id: string): number[] => [...(readers.get(id) ?? [])].toSorted((a, b) => a - b);
 }
 
-/** What an earlier run gave, as recorded: the accounts. */
-export function recordedAccounts(ledger: Ledger, kind: 'readers' | 'members', id: string): number[] {
-  const recorded = ledger.find(kind, id)?.target ?? '';
-  return recorded === '' ? [] : recorded.split(' ').map(Number);
+/** Returns the accounts that an earlier run gave access and that lose it, and those that get it now. */
+export function changedAccounts(
+  ledger: Ledger,
+  kind: 'readers' | 'members',
+  oldId: string,
+  accounts: readonly number[],
+): { lost: number[]; fresh: number[] } {
+  const recorded = ledger.find(kind, oldId)?.target ?? '';
+  const before = recorded === '' ? [] : recorded.split(' ').map(Number);
+  return {
+    lost: before.filter((ref) => !accounts.includes(ref)),
+    fresh: accounts.filter((ref) => !before.includes(ref)),
+  };
 }
 
 /** Shares an asset with accounts, and withdraws what an earlier run gave to others. What people gave stays. */
@@ -38,9 +47,7 @@ export async function keepReaders(
   assetId: string,
   readers: readonly number[],
 ): Promise<void> {
-  const before = recordedAccounts(ledger, 'readers', oldId);
-  const lost = before.filter((ref) => !readers.includes(ref));
-  const fresh = readers.filter((ref) => !before.includes(ref));
+  const { lost, fresh } = changedAccounts(ledger, 'readers', oldId, readers);
   if (lost.length === 0 && fresh.length === 0) return;
   await sql`delete from asset_shares where asset_id = ${assetId} and shared_by_user_ref = ${owner.ref}
     and user_ref = any(${lost}::bigint[])`.execute(tx);

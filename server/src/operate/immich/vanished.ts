@@ -1,27 +1,26 @@
 import { sql } from 'kysely';
 import type { Context } from './context.ts';
 
-/** Returns the ids there, of what an import has brought into an account, that are no longer there. */
+/** Returns the old ids of what earlier runs have imported into the account and Immich no longer has. */
 async function goneFrom(
   { deps, ledger, owner }: Context,
   kind: 'resource' | 'collection',
   table: 'assets' | 'collections',
   present: (id: string) => boolean,
 ): Promise<string[]> {
-  const targets = new Map(
-    ledger.idsOf(kind).flatMap((id) => (present(id) ? [] : [[id, ledger.find(kind, id)?.target ?? '']])),
-  );
-  if (targets.size === 0) return [];
+  const gone = ledger.idsOf(kind).filter((id) => !present(id));
+  if (gone.length === 0) return [];
+  const targetOf = (id: string) => ledger.find(kind, id)?.target ?? '';
   // Other runs have imported what other accounts of Immich have.
   const { rows } = await sql<{ id: string }>`select x.id::text from ${sql.table(table)} x
-    where x.id = any(${[...targets.values()]}::uuid[]) and x.owner_user_ref = ${owner.ref} and x.deleted_at is null`.execute(
+    where x.id = any(${gone.map(targetOf)}::uuid[]) and x.owner_user_ref = ${owner.ref} and x.deleted_at is null`.execute(
     deps.db,
   );
   const own = new Set(rows.map(({ id }) => id));
-  return [...targets].flatMap(([id, target = '']) => (own.has(target) ? [id] : []));
+  return gone.filter((id) => own.has(targetOf(id)));
 }
 
-/** Reports what an earlier run has imported and is no longer there. Nothing is deleted here (IMPORT-10). */
+/** Reports what an earlier run imported and Immich no longer has. Nothing is deleted here (IMPORT-10). */
 export async function reportVanished(context: Context): Promise<void> {
   const { library, reporter } = context;
   const albums = new Set(library.albums.map(({ id }) => id));

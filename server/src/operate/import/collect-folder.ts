@@ -8,7 +8,7 @@ import { appendFiles, countItems } from '../../content/collections/place.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 
 /** COLLECTION-4: the maximum length of a name. */
-const LONGEST_NAME = 200;
+export const LONGEST_NAME = 200;
 
 /** Returns the caller's oldest collection of this name that people fill, created if there is none. */
 async function findCollection(

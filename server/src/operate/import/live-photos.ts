@@ -15,9 +15,9 @@ const isFilm = ({ name }: FoundFile) => /\.(?:mov|mp4)$/i.test(name);
 /** Phones that write both formats store the film of the HEIC. */
 const byFormat = (file: FoundFile) => (/\.hei[cf]$/i.test(file.name) ? 0 : 1);
 
-/** What tells whether a film and a photo belong together. */
+/** The metadata that shows whether a film and a photo belong together. */
 interface Marks {
-  /** That Apple's devices write into both. */
+  /** Apple's devices write it into both files. */
   identifier: string | null;
   seconds: number | null;
 }
@@ -38,28 +38,50 @@ async function readMarks({ read }: Pick<MetadataReader, 'read'>, { source }: Fou
   };
 }
 
+type MarksOf = (file: FoundFile) => Promise<Marks>;
+
+/** Returns the photo of a film among photos of its name: with the same identifier, or if one has none and the film is short. */
+async function findNamed(
+  marksOf: MarksOf,
+  { identifier, seconds }: Marks,
+  photos: readonly FoundFile[],
+): Promise<FoundFile | undefined> {
+  const isShort = seconds !== null && seconds <= LONGEST_FILM;
+  for (const photo of photos) {
+    const its = (await marksOf(photo)).identifier;
+    if (identifier === null || its === null ? isShort : identifier === its) return photo;
+  }
+  return undefined;
+}
+
+/** Groups photos by their identifiers. */
+async function byIdentifier(
+  marksOf: MarksOf,
+  photos: readonly FoundFile[],
+): Promise<ReadonlyMap<string | null, FoundFile[]>> {
+  const identifiers = new Map<FoundFile, string | null>();
+  for (const photo of photos) identifiers.set(photo, (await marksOf(photo)).identifier);
+  return Map.groupBy(photos, (photo) => identifiers.get(photo) ?? null);
+}
+
 /** Finds the photo of each film in a folder: with the same identifier, or with the same name and a short film (ADMIN-32). */
 async function pairFolder(
-  marksOf: (file: FoundFile) => Promise<Marks>,
+  marksOf: MarksOf,
   files: readonly FoundFile[],
 ): Promise<[photo: FoundFile, film: FoundFile][]> {
   const photos = files.filter(isPhoto).sort((a, b) => byFormat(a) - byFormat(b));
+  const named = Map.groupBy(photos, ({ name }) => stemOf(name));
   const pairs = new Map<FoundFile, FoundFile>();
+  const isFree = (photo: FoundFile) => !pairs.has(photo);
+  let identified: ReadonlyMap<string | null, FoundFile[]> | null = null;
   for (const film of photos.length === 0 ? [] : files.filter(isFilm)) {
-    const named = photos.filter((photo) => stemOf(photo.name) === stemOf(film.name));
-    const { identifier, seconds } = await marksOf(film);
-    if (identifier === null && named.length === 0) continue;
-    const isShort = seconds !== null && seconds <= LONGEST_FILM;
-    const others = identifier === null ? [] : photos.filter((photo) => !named.includes(photo));
-    for (const photo of [...named, ...others]) {
-      if (pairs.has(photo)) continue;
-      const its = (await marksOf(photo)).identifier;
-      const isSame = identifier !== null && its === identifier;
-      const isAlike = (identifier === null || its === null) && isShort && named.includes(photo);
-      if (!isSame && !isAlike) continue;
-      pairs.set(photo, film);
-      break;
+    const marks = await marksOf(film);
+    let photo = await findNamed(marksOf, marks, named.get(stemOf(film.name))?.filter(isFree) ?? []);
+    if (photo === undefined && marks.identifier !== null) {
+      identified ??= await byIdentifier(marksOf, photos);
+      photo = identified.get(marks.identifier)?.find(isFree);
     }
+    if (photo !== undefined) pairs.set(photo, film);
   }
   return [...pairs];
 }

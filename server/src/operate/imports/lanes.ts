@@ -23,5 +23,5 @@ export async function inLanes<T>(
     }
   };
   const ended = await Promise.allSettled(Array.from({ length: availableParallelism() }, lane));
-  for (const lane of ended) if (lane.status === 'rejected') throw lane.reason;
+  for (const result of ended) if (result.status === 'rejected') throw result.reason;
 }

@@ -35,6 +35,10 @@ interface Entry {
   fingerprint: string;
 }
 
+interface NewEntry extends Entry {
+  id: number | string;
+}
+
 /** What an earlier run has imported. */
 export interface Ledger {
   find(kind: Kind, id: number | string): Entry | undefined;
@@ -48,9 +52,14 @@ export interface Ledger {
     target: string | number,
     fingerprint?: string,
   ): Promise<void>;
+  /** Records things of one kind, each id once, in one statement. */
+  recordAll(tx: Database, kind: Kind, entries: readonly NewEntry[]): Promise<void>;
 }
 
-/** Reads what was imported from a system. `record` also serves the rest of this run, even if its transaction fails: a run ends then. */
+/**
+ * Reads what was imported from a system. What is recorded also serves the rest of this run, even if its transaction fails,
+ * because the run ends then.
+ */
 export async function openLedger(db: Database, system: string): Promise<Ledger> {
   const rows = await db
     .selectFrom('imported_ids')
@@ -60,21 +69,28 @@ export async function openLedger(db: Database, system: string): Promise<Ledger> 
   const entries = new Map(
     rows.map(({ kind, old_id, target, fingerprint }) => [`${kind} ${old_id}`, { target, fingerprint }]),
   );
+  const recordAll: Ledger['recordAll'] = async (tx, kind, added) => {
+    if (added.length === 0) return;
+    const rows = added.map(({ id, ...entry }) => ({ system, kind, old_id: String(id), ...entry }));
+    await tx
+      .insertInto('imported_ids')
+      .values(rows)
+      .onConflict((conflict) =>
+        conflict.columns(['system', 'kind', 'old_id']).doUpdateSet(({ ref }) => ({
+          target: ref('excluded.target'),
+          fingerprint: ref('excluded.fingerprint'),
+          imported_at: sql<string>`now()`,
+        })),
+      )
+      .execute();
+    for (const { id, target, fingerprint } of added) entries.set(`${kind} ${id}`, { target, fingerprint });
+  };
   return {
     find: (kind, id) => entries.get(`${kind} ${id}`),
     idsOf: (kind) =>
       [...entries.keys()].flatMap((key) => (key.startsWith(`${kind} `) ? [key.slice(kind.length + 1)] : [])),
-    async record(tx, kind, id, target, fingerprint = '') {
-      await tx
-        .insertInto('imported_ids')
-        .values({ system, kind, old_id: String(id), target: String(target), fingerprint })
-        .onConflict((conflict) =>
-          conflict
-            .columns(['system', 'kind', 'old_id'])
-            .doUpdateSet({ target: String(target), fingerprint, imported_at: sql<string>`now()` }),
-        )
-        .execute();
-      entries.set(`${kind} ${id}`, { target: String(target), fingerprint });
-    },
+    record: (tx, kind, id, target, fingerprint = '') =>
+      recordAll(tx, kind, [{ id, target: String(target), fingerprint }]),
+    recordAll,
   };
 }

@@ -39,10 +39,10 @@ export interface Undertaking {
   name: 'resourcespace' | 'immich';
   ledger: Ledger;
   owner: SignedIn;
-  /** How many of what there are. */
+  /** The number of things to import, and what the progress bar calls them. */
   total: number;
   unit: string;
-  /** Where else the report is written. */
+  /** Another file for the report. */
   reportPath: string | undefined;
   isStopped(): boolean;
 }

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
 
-/** Something that did not come along, and why. */
-interface LeftOut {
+/** Something of the earlier system, and what became of it. */
+export interface ReportEntry {
   kind: string;
   id: string;
   reason: string;
 }
 
-/** The result of an import, as `--report` writes it. It has no passwords of accounts and no hashes of them. */
+/** The result of an import, as `--report` writes it. It contains no passwords of accounts and no hashes of them. */
 export interface Report {
   counts: Record<string, number>;
   hashes: { compared: number; equal: number; different: string[] };
-  left_out: LeftOut[];
-  changed: LeftOut[];
-  /** What an earlier run has imported and is no longer there. */
-  vanished: LeftOut[];
+  /** What was not imported. */
+  left_out: ReportEntry[];
+  /** What was imported in another form. */
+  changed: ReportEntry[];
+  /** What an earlier run imported and no longer exists. */
+  vanished: ReportEntry[];
   links: { old_key: string; url: string; password?: string }[];
 }
 
@@ -55,10 +57,14 @@ export function createReporter(): Reporter {
 /** How many ids of one reason the text names; the JSON has all. */
 const MOST_NAMED = 50;
 
-function section(title: string, entries: readonly LeftOut[]): string[] {
+/** Returns entries in groups of the same kind and reason. */
+export function alike(entries: readonly ReportEntry[]): ReportEntry[][] {
+  return [...Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`).values()];
+}
+
+function section(title: string, entries: readonly ReportEntry[]): string[] {
   if (entries.length === 0) return [];
-  const alike = Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`);
-  const lines = [...alike.values()].map((same) => {
+  const lines = alike(entries).map((same) => {
     const [first] = same;
     const ids = same
       .slice(0, MOST_NAMED)
@@ -80,7 +86,7 @@ export function reportText(
     ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
     `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ${source} recorded`,
     ...section('Left out', left_out),
-    ...section('Came along in another form', changed),
+    ...section('Imported in another form', changed),
     ...section(`Gone from ${source}, kept here`, vanished),
     ...(links.length === 0 ? [] : ['', 'New links:']),
     ...links.map(

@@ -1,6 +1,7 @@
 import type { ImportGroup, ImportRunReport, ImportStep } from '@vitrine/contract/imports';
 import { sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
+import { alike, type Report, type ReportEntry } from './report.ts';
 
 /** The report of a run as it is stored for its page. */
 export type StoredReport = Pick<
@@ -8,29 +9,13 @@ export type StoredReport = Pick<
   'counts' | 'hashes' | 'left_out' | 'changed' | 'vanished' | 'link_count'
 >;
 
-interface Entry {
-  kind: string;
-  id: string;
-  reason: string;
-}
-
-/** What a run reports, with every single thing. */
-export interface WholeReport {
-  counts: Record<string, number>;
-  hashes: { compared: number; equal: number; different: string[] };
-  left_out: readonly Entry[];
-  changed: readonly Entry[];
-  vanished: readonly Entry[];
-  links: readonly unknown[];
-}
-
 /** Bounds of what the page shows; the file of the report has everything. */
 const MOST_GROUPS = 500;
 const MOST_IDS = 50;
 
-function grouped(entries: readonly Entry[]): ImportGroup[] {
-  const alike = Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`);
-  return [...alike.values()].slice(0, MOST_GROUPS).map((same) => ({
+function grouped(entries: readonly ReportEntry[]): ImportGroup[] {
+  const groups = alike(entries).slice(0, MOST_GROUPS);
+  return groups.map((same) => ({
     kind: same[0]?.kind ?? '',
     reason: same[0]?.reason ?? '',
     count: same.length,
@@ -39,7 +24,7 @@ function grouped(entries: readonly Entry[]): ImportGroup[] {
 }
 
 /** Returns a report for its page: grouped, bounded, and without links. */
-function storedReport({ counts, hashes, left_out, changed, vanished, links }: WholeReport): StoredReport {
+function storedReport({ counts, hashes, left_out, changed, vanished, links }: Report): StoredReport {
   return {
     counts,
     hashes: { ...hashes, different: hashes.different.slice(0, MOST_GROUPS) },
@@ -62,7 +47,7 @@ export interface RunLog {
 const WRITE_MS = 2000;
 
 /** Records a run for its page, and its progress from time to time until it ends (IMPORT-11). */
-export async function openRun(db: Database, system: string, report: WholeReport): Promise<RunLog> {
+export async function openRun(db: Database, system: string, report: Report): Promise<RunLog> {
   const { id } = await db
     .insertInto('import_runs')
     .values({ system })

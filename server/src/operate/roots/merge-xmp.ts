@@ -35,11 +35,12 @@ function childrenOf(element: Element): Element[] {
 const nameOf = (node: { namespaceURI: string | null; localName: string | null }) =>
   `{${node.namespaceURI ?? ''}}${node.localName ?? ''}`;
 
+const namespaceOf = new Map(Object.entries(namespaces));
+
 /** Returns the full name of a property such as `dc:title`. */
 function expanded(property: string): string {
   const [prefix = '', local = ''] = property.split(':');
-  const uri = Object.entries(namespaces).find(([known]) => known === prefix)?.[1] ?? '';
-  return `{${uri}}${local}`;
+  return `{${namespaceOf.get(prefix) ?? ''}}${local}`;
 }
 
 /** Removes properties of a description, which may be elements or attributes. */
@@ -80,7 +81,7 @@ interface Merging {
   removed: readonly string[];
   /** Lists whose other items stay. */
   added: readonly string[];
-  /** Nobody has edited them, so that those of the existing sidecar stay. */
+  /** No person has edited them, so those of the existing sidecar stay. */
   kept: readonly string[];
 }
 
@@ -90,13 +91,12 @@ function hasProperty(description: Element, name: string): boolean {
   );
 }
 
-/** The existing file is no XMP that can be kept. */
+/** The existing file is not XMP, so its properties cannot be kept. */
 class NotXmp extends Error {}
 
 /**
- * Returns a sidecar with the properties of `own`, and all others of the existing one as they are: those of programs that
- * Vitrine does not know, too. Throws NotXmp or XmlFault for a file
- * that cannot be kept.
+ * Returns a sidecar with the properties of `own` and all others of the existing one, also those that Vitrine does not know.
+ * Throws NotXmp or XmlFault if the existing one cannot be read.
  */
 export function mergeXmp(existing: string, own: string, { removed, added, kept }: Merging): string {
   readBoundedXml(existing, limits);

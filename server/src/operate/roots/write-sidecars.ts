@@ -15,16 +15,24 @@ import type { Database } from '../../platform/database/pool.ts';
 import { folderOf, isBelow, openBelow, pathBelow } from '../../platform/files/below.ts';
 import { isMissing } from '../../platform/files/directory-tree.ts';
 import { type AssetRow, readAsset } from '../export/entries/asset-rows.ts';
-import { propertiesOfSource, xmpOf } from '../export/entries/xmp.ts';
+import { standardNames, xmpOf } from '../export/entries/xmp.ts';
 import { mergeXmp } from './merge-xmp.ts';
 
 type WriteDeps = Pick<Deps, 'db'>;
+
+/** A run of the job. */
+interface Writing {
+  db: Database;
+  root: RootRow;
+  /** Lists of existing sidecars whose other items stay. */
+  added: readonly string[];
+}
 
 /** Edited assets read at a time. */
 const BATCH = 100;
 /** When a job that had to wait for a scan is tried again. */
 const AGAIN_AFTER_MS = 10_000;
-/** The largest existing sidecar that is merged, as for those that are read. */
+/** The largest existing sidecar that is merged; the same limit as for reading. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
 interface Edit {
@@ -33,7 +41,7 @@ interface Edit {
   path: Buffer | null;
 }
 
-/** Why the sidecar of an asset has to wait: something of it was not read yet. */
+/** The sidecar of an asset has to wait until the library has read its file and the present sidecar. */
 class NotReadYet extends Error {}
 
 async function nextEdits(db: Database, rootId: string, after: string): Promise<Edit[]> {
@@ -83,7 +91,7 @@ async function removedProperties(
   const sources = rows.map(({ source }) => source).filter((source) => !present.has(source));
   if (description === '' && edited.has('description')) sources.push('description');
   if (tags.length === 0 && !present.has('keywords') && edited.has('tags')) sources.push('keywords');
-  return sources.flatMap((source) => propertiesOfSource[source] ?? []);
+  return sources.flatMap(standardNames);
 }
 
 /** Returns lists whose other items stay: those of trees, and keywords unless a field has them all. */
@@ -95,11 +103,11 @@ async function addedLists(db: Database): Promise<string[]> {
   return rows[0]?.found === true ? ['lr:hierarchicalSubject'] : ['lr:hierarchicalSubject', 'dc:subject'];
 }
 
-async function mergedWith(db: Database, asset: AssetRow, existing: string): Promise<string> {
+async function mergedWith({ db, added }: Writing, asset: AssetRow, existing: string): Promise<string> {
   const edited = await editedColumns(db, asset.id);
   const removed = await removedProperties(db, asset, edited);
   const kept = ['title', 'description'].filter((column) => !edited.has(column)).map((name) => `dc:${name}`);
-  return mergeXmp(existing, xmpOf(asset), { removed, added: await addedLists(db), kept });
+  return mergeXmp(existing, xmpOf(asset), { removed, added, kept });
 }
 
 /** The sidecar that is at a path now. */
@@ -113,7 +121,7 @@ async function readPresent({ path: folder }: RootRow, path: Buffer): Promise<Pre
   const state = await stateOf(pathBelow(folder, path));
   if (state === null) {
     const found = await lstat(pathBelow(folder, path)).catch(() => null);
-    if (found !== null) throw new Error('what is at its path is no file');
+    if (found !== null) throw new Error('the path of the sidecar is not a regular file');
     return null;
   }
   if (state.sizeBytes > MOST_BYTES) throw new Error('the sidecar beside it is too large');
@@ -140,7 +148,7 @@ async function isKnown(db: Database, { id }: RootRow, path: Buffer, state: FileS
   );
 }
 
-/** Writes a file as a whole or not at all, in a folder that no link leads out of the root. Returns its state. */
+/** Replaces a file atomically and returns its state. Throws if a link leads out of the root. */
 async function replaceFile({ path: root }: RootRow, path: Buffer, text: string): Promise<FileState> {
   const folder = pathBelow(root, folderOf(path));
   if (!(await isBelow(root, folder))) throw new Error('a link leads out of the folder');
@@ -188,7 +196,8 @@ async function scanFolder(db: Database, { id }: RootRow, path: Buffer): Promise<
 }
 
 /** Writes the sidecar of an asset beside its file (ROOT-15). Does nothing for a file that is gone. */
-async function writeSidecar({ db }: WriteDeps, root: RootRow, { asset_id, path }: Edit): Promise<void> {
+async function writeSidecar(writing: Writing, { asset_id, path }: Edit): Promise<void> {
+  const { db, root } = writing;
   if (path === null || (await stateOf(pathBelow(root.path, path))) === null) return;
   if (await isBeingRead(db, asset_id)) throw new NotReadYet();
   const asset = await readAsset(db, asset_id);
@@ -199,13 +208,15 @@ async function writeSidecar({ db }: WriteDeps, root: RootRow, { asset_id, path }
     await scanFolder(db, root, target);
     throw new NotReadYet();
   }
-  const text = present === null ? xmpOf(asset) : await mergedWith(db, asset, present.text);
+  const text = present === null ? xmpOf(asset) : await mergedWith(writing, asset, present.text);
   if (text === present?.text) return;
   await recordWritten(db, root, target, { text, state: await replaceFile(root, target, text) });
 }
 
 interface Outcome {
-  failed: { path: string; reason: string }[];
+  failed: number;
+  /** The first failure. */
+  first: { path: string; reason: string } | null;
   waits: boolean;
 }
 
@@ -216,17 +227,21 @@ function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-async function writeAll(deps: WriteDeps, root: RootRow): Promise<Outcome> {
-  const outcome: Outcome = { failed: [], waits: false };
+async function writeAll({ db }: WriteDeps, root: RootRow): Promise<Outcome> {
+  const outcome: Outcome = { failed: 0, first: null, waits: false };
+  const writing = { db, root, added: await addedLists(db) };
   for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const edits = await nextEdits(deps.db, root.id, after);
+    const edits = await nextEdits(db, root.id, after);
     for (const edit of edits) {
       try {
-        await writeSidecar(deps, root, edit);
-        await forget(deps.db, edit);
+        await writeSidecar(writing, edit);
+        await forget(db, edit);
       } catch (error) {
         if (error instanceof NotReadYet) outcome.waits = true;
-        else outcome.failed.push({ path: textOf(edit.path ?? Buffer.alloc(0)), reason: reasonOf(error) });
+        else {
+          outcome.failed += 1;
+          outcome.first ??= { path: textOf(edit.path ?? Buffer.alloc(0)), reason: reasonOf(error) };
+        }
       }
     }
     const last = edits.at(-1);
@@ -258,11 +273,10 @@ export function writeSidecarsJob(deps: WriteDeps): JobHandler<'write-sidecars'> 
     const lease = await takeLease(deps.db, id);
     if (lease === null) return tryLater(deps, id);
     try {
-      const { failed, waits } = await writeAll(deps, root);
-      const [first] = failed;
-      if (first !== undefined)
+      const { failed, first, waits } = await writeAll(deps, root);
+      if (first !== null)
         throw new Error(
-          `${failed.length} sidecars could not be written, such as that of ${first.path}: ${first.reason}`,
+          `${failed} sidecars could not be written, such as that of ${first.path}: ${first.reason}`,
         );
       if (waits) await tryLater(deps, id);
     } finally {

@@ -24,6 +24,8 @@ export const advisoryLocks = {
   resourceSpaceImport: 7_431_016,
   /** Two imports from Immich at once would create everything twice. */
   immichImport: 7_431_017,
+  /** Exports of accounts are written one at a time. */
+  accountExports: 7_431_018,
   /** Slugs of new teams are found one at a time. */
   teamSlugs: 7_431_005,
   /** Teams form no cycle. The trigger of migration 0002 takes it too. */

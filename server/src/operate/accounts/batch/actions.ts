@@ -2,12 +2,12 @@ import type { TeamRole } from '@vitrine/contract/teams';
 import { teamRoles } from '@vitrine/contract/teams';
 import type { UserAction, UserActionKind } from '@vitrine/contract/user-batches';
 import { type RawBuilder, sql } from 'kysely';
-import { administersWith, checkMayGive } from '../../../access/accounts.ts';
+import { administersWith, checkMayGive, givesAdministration } from '../../../access/accounts.ts';
 import { checkMayGiveRole } from '../../../access/teams.ts';
 import { needed, pairOf as pairOfContent, type SubjectAction } from '../../../content/batches/actions.ts';
 import type { Action, Pair, StoredAction } from '../../../content/batches/step.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
-import { allRoles, findRole, writeRole } from '../../../people/roles/roles.ts';
+import { capabilitiesOfRole, findRole, writeRole } from '../../../people/roles/roles.ts';
 import { addMembers, keepMembers, removeMembers } from '../../../people/teams/members.ts';
 import { lockTeam } from '../../../people/teams/write.ts';
 import { writeExpiry } from '../../../people/users/administer.ts';
@@ -33,13 +33,12 @@ function setStatus({ status, reason }: UserAction): Action {
   }));
 }
 
-/** Returns the role that an action names by its id or its code. */
+/** Returns the role that an action names by its id or its code, with its capabilities. */
 async function readRole(tx: Tx, { role, role_id }: UserAction) {
   const condition: RawBuilder<boolean> = role_id === undefined ? sql`code = ${role}` : sql`id = ${role_id}`;
   const found = await findRole(tx, condition);
   if (found === null) throw refuse('role-not-found');
-  const capabilities = (await allRoles(tx)).find(({ id }) => id === found.id)?.capabilities ?? [];
-  return { ...found, capabilities };
+  return { ...found, capabilities: await capabilitiesOfRole(tx, found.id) };
 }
 
 interface RoleRow extends AccountRow {
@@ -56,10 +55,9 @@ function setRole(action: UserAction): Action {
   return changeAccounts<RoleRow>(async (tx, caller) => {
     const given = await readRole(tx, action);
     checkMayGive(caller, given.capabilities);
-    const isAdministering = given.capabilities.includes('system.admin');
     return {
       columns: sql`u.role_id = ${given.id} and u.role_provider is null as same,
-        ${administersWith(sql`${isAdministering}::boolean`)} as stays`,
+        ${administersWith(sql`${givesAdministration(given.capabilities)}::boolean`)} as stays`,
       own: OWN_ACCOUNT,
       isUnchanged: ({ same }) => same,
       demotes: ({ stays }) => !stays,

@@ -32,7 +32,7 @@ export interface AccountAction<Row extends AccountRow> {
 /** BATCH-13: the reason against the caller's own account. */
 export const OWN_ACCOUNT = 'a batch does not change your own account';
 
-/** An action is made stored; nothing undoes it, so nothing is recorded. */
+/** Nothing undoes changes of accounts, so nothing is recorded for that (BATCH-14). */
 const changed: Outcome = { outcome: 'changed', record: {} };
 
 /** Refuses the last of the changes that together would leave no administrator (ROLE-11). */

@@ -3,7 +3,7 @@ import { foldName } from '@vitrine/contract/names';
 import type { UserColumn } from '@vitrine/contract/user-csv';
 import { FullName } from '@vitrine/contract/users';
 import { Email, Timestamp } from '@vitrine/contract/values';
-import { mayGive } from '../../../access/accounts.ts';
+import { givesAdministration, mayGive } from '../../../access/accounts.ts';
 import type { SignedIn } from '../../../access/caller.ts';
 import { othersAdminister } from '../../../people/roles/last-administrator.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
@@ -159,7 +159,7 @@ function demotes({ account, changes }: Decision, { roles }: Known): boolean {
       (field === 'expires_at' && to !== null) ||
       (field === 'role' &&
         !account.by_grant &&
-        roles.get(to ?? '')?.capabilities.includes('system.admin') !== true),
+        !givesAdministration(roles.get(to ?? '')?.capabilities ?? [])),
   );
 }
 

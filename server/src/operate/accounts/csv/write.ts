@@ -111,8 +111,8 @@ async function changeTeams(
 }
 
 /**
- * Writes what the rows of a file change, with as many statements for many rows as for a few. Returns the decisions again:
- * a username that another request has taken meanwhile is refused.
+ * Writes what the rows of a file change. The number of statements depends on the roles and teams that change, not on the
+ * rows. Returns the decisions again: a username that another request has taken meanwhile is refused.
  */
 export async function writeDecisions(
   tx: Tx,

@@ -51,35 +51,42 @@ function position([place = '']: readonly string[]): string[] {
   ];
 }
 
-/** The property that has the values of a field about this property of files. */
-const properties: Readonly<Record<string, (values: readonly string[]) => string[]>> = {
-  creator: (values) => [list('dc:creator', 'Seq', values)],
-  copyright: ([value = '']) => [localised('dc:rights', value)],
-  credit: ([value = '']) => [simple('photoshop:Credit', value)],
-  rating: ([value = '']) => [simple('xmp:Rating', value)],
-  label: ([value = '']) => [simple('xmp:Label', value)],
-  people: (values) => [list('Iptc4xmpExt:PersonInImage', 'Bag', values)],
-  capture_datetime: ([value = '']) => [simple('photoshop:DateCreated', value)],
-  city: ([value = '']) => [simple('photoshop:City', value)],
-  country: ([value = '']) => [simple('photoshop:Country', value)],
-  gps_coordinates: position,
-};
+/** Standard properties with the values of a field. */
+interface Standard {
+  /** With their prefixes. */
+  readonly names: readonly string[];
+  write(values: readonly string[]): string[];
+}
 
-/** The properties that a field about this property of files has, as prefix and name. */
-export const propertiesOfSource: Readonly<Record<string, readonly string[]>> = {
-  description: ['dc:description'],
-  keywords: ['dc:subject'],
-  creator: ['dc:creator'],
-  copyright: ['dc:rights'],
-  credit: ['photoshop:Credit'],
-  rating: ['xmp:Rating'],
-  label: ['xmp:Label'],
-  people: ['Iptc4xmpExt:PersonInImage'],
-  capture_datetime: ['photoshop:DateCreated'],
-  city: ['photoshop:City'],
-  country: ['photoshop:Country'],
-  gps_coordinates: ['exif:GPSLatitude', 'exif:GPSLongitude'],
-};
+const single = (name: string): Standard => ({
+  names: [name],
+  write: ([value = '']) => [simple(name, value)],
+});
+const listed = (name: string, form: 'Bag' | 'Seq'): Standard => ({
+  names: [name],
+  write: (values) => [list(name, form, values)],
+});
+
+/** The standard properties of fields by their sources. */
+const standards: ReadonlyMap<string, Standard> = new Map([
+  ['creator', listed('dc:creator', 'Seq')],
+  ['copyright', { names: ['dc:rights'], write: ([value = '']) => [localised('dc:rights', value)] }],
+  ['credit', single('photoshop:Credit')],
+  ['rating', single('xmp:Rating')],
+  ['label', single('xmp:Label')],
+  ['people', listed('Iptc4xmpExt:PersonInImage', 'Bag')],
+  ['capture_datetime', single('photoshop:DateCreated')],
+  ['city', single('photoshop:City')],
+  ['country', single('photoshop:Country')],
+  ['gps_coordinates', { names: ['exif:GPSLatitude', 'exif:GPSLongitude'], write: position }],
+]);
+
+/** Returns the names of the standard properties that fields with this source have. */
+export function standardNames(source: string): readonly string[] {
+  if (source === 'description') return ['dc:description'];
+  if (source === 'keywords') return ['dc:subject'];
+  return standards.get(source)?.names ?? [];
+}
 
 /** A value with the code of its field, for every field. */
 function ownValue({ code, label, type, values }: ExportedValue): string {
@@ -100,7 +107,7 @@ export function xmpOf({ title, description, tags, values }: AssetRow): string {
     description === '' ? [] : [localised('dc:description', description)],
     keywords.length === 0 ? [] : [list('dc:subject', 'Bag', keywords)],
     trees.length === 0 ? [] : [list('lr:hierarchicalSubject', 'Bag', trees)],
-    ...values.map(({ source, values: its }) => properties[source]?.(its) ?? []),
+    ...values.map(({ source, values: its }) => standards.get(source)?.write(its) ?? []),
     values.length === 0
       ? []
       : [`<vitrine:fields><rdf:Bag>${values.map(ownValue).join('')}</rdf:Bag></vitrine:fields>`],
