@@ -10,8 +10,8 @@ import {
 } from './lib/app/stored.ts';
 
 /**
- * Keeps the pages usable without a connection: the shell, the scripts that were loaded, and what the feed last showed to the
- * account that is signed in. Everything else goes to the network as if there were no service worker.
+ * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last showed
+ * to the account that is signed in. Everything else goes to the network as if there were no service worker.
  */
 
 // TypeScript takes `self` for that of a page.
@@ -27,12 +27,12 @@ let account: number | null | undefined;
 async function currentAccount(): Promise<number | null> {
   if (account !== undefined) return account;
   const name = (await caches.keys()).find((key) => key.startsWith(privatePrefix));
-  // A response may have said more meanwhile.
+  // A response may have set it in the meantime.
   if (account === undefined) account = name === undefined ? null : Number(name.slice(privatePrefix.length));
   return account;
 }
 
-/** Another account sees nothing of what was kept for the one before. */
+/** Sets the account whose responses are kept, and deletes those of other accounts. */
 async function becomeAccount(ref: number | null): Promise<void> {
   account = ref;
   await forgetPrivate(ref);
@@ -49,7 +49,7 @@ async function keep(request: Request, asked: number | null, response: Response):
   if (response.ok && account != null) await (await caches.open(privateName(account))).put(request, response);
 }
 
-/** Returns a kept response, marked so that the page knows that the connection is lost. */
+/** Returns a kept response with a header that tells the page that the connection is lost. */
 async function keptResponse(request: Request): Promise<Response | undefined> {
   const ref = await currentAccount();
   if (ref === null) return undefined;
@@ -74,7 +74,7 @@ async function answerRead(event: FetchEvent): Promise<Response> {
   }
 }
 
-/** Keeps the page in the language that the reader uses now. */
+/** Keeps the shell in the current language of the reader. */
 async function keepShell(response: Response): Promise<void> {
   await (await caches.open(shell)).put(shellPage, response);
 }
@@ -125,13 +125,13 @@ worker.addEventListener('fetch', (event) => {
   if (url.origin !== location.origin) return;
   if (request.method === 'POST' && url.pathname === '/api/v1/auth/logout') account = null;
   if (request.method !== 'GET') return;
-  // Addresses below /s, /invite and the like are secrets, so their pages are the same shell, which names none of them.
+  // Addresses below /s and /invite contain secrets. No page is kept by its address: offline, all are the same shell.
   if (request.mode === 'navigate' && !url.pathname.startsWith('/api/')) event.respondWith(answerPage(event));
   else if (isScript(url)) event.respondWith(answerScript(event));
   else if (isOffline(url)) event.respondWith(answerRead(event));
 });
 
-/** Keeps what the page has loaded before this worker controlled it. */
+/** Keeps what the page loaded before this worker controlled it. */
 async function keepLoaded(addresses: readonly string[], ref: number | null): Promise<void> {
   const urls = addresses.map((address) => new URL(address, location.origin));
   const scripts = await caches.open(shell);
@@ -160,7 +160,7 @@ worker.addEventListener('push', (event) => {
   const show = async () => {
     const { text, path, tag, user } = event.data?.json() ?? {};
     const ref = await currentAccount();
-    // A message for another account says nothing about it; browsers show something for every message.
+    // Hides a message for another account. Browsers require a notification for every message.
     const isOwn = ref === null || ref === user;
     await worker.registration.showNotification(isOwn ? text : '…', {
       tag,

@@ -76,7 +76,7 @@ export function watchConnection(onRecovered: () => void): Connection {
         const answer = await fetch(input, init);
         if (answer.status === 429) wait(retryAfterOf(answer.headers) ?? USUAL_WAIT_S);
         else if (answer.status === 502 || answer.status === 503 || answer.status === 504) void suspect();
-        // The service worker has kept it, because the service cannot be reached.
+        // The service worker answered from its cache, because the service cannot be reached.
         else if (answer.headers.has('vitrine-kept')) void suspect();
         return answer;
       } catch (error) {

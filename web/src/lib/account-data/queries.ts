@@ -4,30 +4,30 @@ import { CallError } from '@vitrine/contract/client';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
-/** How often the page looks at an export that is prepared. */
-const LOOKED_EVERY_MS = 2000;
+/** The time between two reads of an export that is being prepared. */
+const pollMs = 2000;
 
-/** Returns null for what does not exist. */
+/** Returns null for a 404; throws other failures. */
 function orNull(failure: unknown): null {
   if (failure instanceof CallError && failure.status === 404) return null;
   throw failure;
 }
 
-export function isPrepared(made: AccountExport | null | undefined): boolean {
+export function isBeingPrepared(made: AccountExport | null | undefined): boolean {
   return made?.state === 'queued' || made?.state === 'running';
 }
 
-/** Reads the export of own data, null without one; again and again while it is prepared. */
+/** Reads the export of the user’s own data; null if there is none. Polls while it is being prepared. */
 export function exportQuery({ client }: Service) {
   return queryOptions<AccountExport | null>({
     queryKey: ['account', 'export'],
     staleTime: readAtEveryVisit,
-    refetchInterval: ({ state }) => (isPrepared(state.data) ? LOOKED_EVERY_MS : false),
+    refetchInterval: ({ state }) => (isBeingPrepared(state.data) ? pollMs : false),
     queryFn: ({ signal }) => client.call('getAccountExport', { signal }).catch(orNull),
   });
 }
 
-/** Reads the request to delete own account, null without one. */
+/** Reads the request to delete the user’s own account; null if there is none. */
 export function deletionQuery({ client }: Service) {
   return queryOptions<OwnDeletionRequest | null>({
     queryKey: ['account', 'deletion-request'],

@@ -3,8 +3,8 @@ import type { SessionUser } from '@vitrine/contract/identity';
 const key = 'vitrine-account';
 
 /**
- * Notes whose pages this browser shows, and first deletes what it has stored for another account, whose session ended
- * elsewhere. An administrator who acts as somebody stays the same account.
+ * Remembers the account that uses this browser, and first deletes what is stored for another one, whose session ended
+ * elsewhere. An administrator who acts as another user remains the same account.
  */
 export async function ownStorage(user: Pick<SessionUser, 'ref' | 'impersonated_by'>): Promise<void> {
   const ref = String(user.impersonated_by?.ref ?? user.ref);

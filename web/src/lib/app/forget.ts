@@ -8,13 +8,13 @@ async function clearKeptFiles(): Promise<void> {
   await Promise.all(kept.map((name) => clear(createStore(name, 'files'))));
 }
 
-/** Ends the push messages to this browser; the service has forgotten them with the session. */
+/** Unsubscribes this browser from push messages. The service deletes its subscription with the session. */
 async function endPush(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration();
   await (await registration?.pushManager?.getSubscription())?.unsubscribe();
 }
 
-/** Deletes everything that this browser has stored for accounts: drafts, files on their way, and what they have read. */
+/** Deletes everything that this browser has stored for accounts: drafts, files to upload and cached responses. */
 export async function forgetEverything(): Promise<void> {
   localStorage.clear();
   sessionStorage.clear();

@@ -1,6 +1,6 @@
 import type { SessionUser } from '@vitrine/contract/identity';
 
-/** Names of what the page has loaded, so that the worker keeps it as well. */
+/** Returns the addresses that the page has loaded, which the worker caches. */
 function loadedAddresses(): string[] {
   return performance
     .getEntriesByType('resource')
@@ -9,8 +9,8 @@ function loadedAddresses(): string[] {
 }
 
 /**
- * Registers the service worker (APP-4) and tells it who is signed in. Calls `onUpdate` when a new version waits, with what makes it
- * take over.
+ * Registers the service worker (APP-4) and tells it who is signed in. Calls `onUpdate` when a new version is waiting,
+ * with a function that activates it and reloads the page.
  */
 export async function startApp(user: SessionUser | null, onUpdate: (use: () => void) => void): Promise<void> {
   if (!('serviceWorker' in navigator)) return;

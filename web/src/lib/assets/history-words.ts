@@ -29,7 +29,7 @@ const editedInWords = (properties: readonly string[]) =>
 
 const isEmpty = (text: string | undefined): text is undefined | '' => text === undefined || text === '';
 
-/** Stands for the person. */
+/** The place of the person. */
 const [person] = places;
 
 /** What happened, by a person who may be unknown. */
@@ -60,7 +60,7 @@ const shared: Sentence = ({ subject }, who) => {
   return who === undefined ? `Shared it with ${account}` : `${who} shared it with ${account}`;
 };
 
-/** Visitors of links are unknown, and so is who revoked one. */
+/** Sentences about links name nobody: visitors are anonymous, and the history does not say who revoked a link. */
 const sentences: Readonly<Record<AssetHappening, Sentence>> = {
   created: (_, who) => (who === undefined ? 'Uploaded the file' : `${who} uploaded the file`),
   edited,

@@ -2,10 +2,10 @@ import type { ShownAsset } from '@vitrine/contract/assets';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
 
-/** What is said of files of a kind. */
+/** The words for files of one kind. */
 interface Kind {
   readonly noun: string;
-  /** The kind alone, as a label. */
+  /** The noun as a label. */
   readonly label: string;
   readonly counted: (count: number) => string;
 }
@@ -46,7 +46,7 @@ const ofType = ({ asset_type }: Typed) => kinds[asset_type] ?? file;
 /** Returns what kind of file an asset is, in the singular. */
 export const kindOf = (asset: Typed): string => ofType(asset).noun;
 
-/** Returns the kind of a file as a label: `Video`; `File` if it is not known. */
+/** Returns the kind of a file as a label, such as `Video`; `File` if the kind is unknown. */
 export const kindLabel = (asset: Typed | undefined): string =>
   (asset === undefined ? file : ofType(asset)).label;
 

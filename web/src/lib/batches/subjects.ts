@@ -2,7 +2,7 @@ import type { Batch } from '@vitrine/contract/batches';
 import { plural } from '#lib/languages/plural.ts';
 import type { Nouns } from '#lib/selection/words.ts';
 
-/** The kinds of things that lists of files and posts change. */
+/** The kinds of objects that batches of files and posts change. */
 export type Subject = Exclude<Batch['subject'], 'user'>;
 
 export const nounsOf: Readonly<Record<Batch['subject'] | 'mixed', Nouns>> = {

@@ -19,7 +19,7 @@ export function reasonInWords(reason: string): string {
   return reasons[reason] ?? reason.replace(/\.$/, '');
 }
 
-/** What is shown of a dry run, for all kinds of objects. */
+/** The result of a dry run without ids, whose type depends on the kind of object. */
 export interface PreviewCounts extends Omit<BatchPreview, 'refused'> {
   readonly refused: readonly Omit<BatchPreview['refused'][number], 'ids'>[];
 }

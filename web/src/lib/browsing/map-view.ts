@@ -17,7 +17,7 @@ interface Edges {
 
 const within = (degrees: number, most: number) => Math.min(most, Math.max(-most, degrees)).toFixed(5);
 
-/** Returns the box of a query, without what a window shows beyond the edges of the world. */
+/** Returns the `bbox` of a query. A window may show more than the world, so the edges are clamped. */
 export function boxText({ west, south, east, north }: Edges): string {
   return [within(west, 180), within(south, 90), within(east, 180), within(north, 90)].join(',');
 }

@@ -21,7 +21,7 @@ export interface TimelineSheet {
   readonly gap: number;
 }
 
-/** Lays out months of square tiles. Their numbers are enough, so that a month can be shown before its files are read. */
+/** Lays out months of square tiles by their numbers of files, before any file is read. `width` is in CSS pixels. */
 export function layOutMonths(months: readonly TimelineMonth[], width: number): TimelineSheet {
   if (width <= 0) return { sections: [], height: 0, columns: 1, tile: 0, gap: 0 };
   const isNarrow = width < 600;
@@ -67,7 +67,7 @@ export function tilesBetween(
   });
 }
 
-/** Returns the place of the month that is at a height of the timeline, or of the nearest one. */
+/** Returns the index of the month at a height of the timeline, or of the nearest one. */
 export function monthAt(sections: readonly MonthSection[], height: number): number {
   let low = 0;
   let high = sections.length - 1;
@@ -79,7 +79,7 @@ export function monthAt(sections: readonly MonthSection[], height: number): numb
   return low;
 }
 
-/** Returns the name of a month, such as `December 2019`. Years are shown as they are, also 1 and 9999. */
+/** Returns the name of a month, such as `December 2019`. Years are shown as they are, including 1 and 9999. */
 export function monthName(month: string | null): string {
   if (month === null) return 'Unknown date';
   const [year = 1, number = 1] = month.split('-').map(Number);

@@ -71,7 +71,7 @@ export function directoryQuery({ client }: Service, q: string) {
   });
 }
 
-/** Lists clusters of files inside a box, or of the box before until they are there. */
+/** Lists clusters of files inside a box; those of the previous box until they arrive. */
 export function placesQuery({ client }: Service, bbox: string, zoom: number) {
   return queryOptions({
     queryKey: ['places', bbox, zoom],

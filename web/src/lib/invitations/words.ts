@@ -43,7 +43,7 @@ export function originOf({ created_at, created_by, mailed }: Invitation): string
   const day = shortDayOf(created_at);
   const created =
     created_by === undefined ? `Created ${day}` : `Created ${day} by ${created_by.display_name}`;
-  return [created, ...(mailed ? [phrase('mailed')] : [])].join(' · ');
+  return mailed ? `${created} · ${phrase('mailed')}` : created;
 }
 
 const roleNames: Readonly<Record<string, string>> = {

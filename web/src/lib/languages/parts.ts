@@ -1,10 +1,10 @@
 /**
- * Stand for the values of a sentence that are shown in another way than its text, such as names in bold. Translations
- * order them freely.
+ * Placeholders for the values of a sentence that have a look of their own, such as names in bold. Translations may order
+ * them freely.
  */
 export const places = ['\uE010', '\uE011', '\uE012', '\uE013'] as const;
 
-/** Splits a sentence at the places of values. */
+/** Splits a sentence at its places, and returns its texts and values in their order. */
 export function partsOf<Value>(
   sentence: string,
   values: Readonly<Record<string, Value>>,

@@ -48,7 +48,9 @@ export function usesOf({
 export function viewsOf(link: ShareLink, now: number): string {
   if (link.last_opened_at === null) return usesOf(link) ?? 'Not opened yet';
   const times = plural(link.opened_count, ['Opened once', 'Opened # times']);
-  return [`${times}, last ${agoOf(link.last_opened_at, now)}`, usesOf(link) ?? []].flat().join(' · ');
+  const opened = `${times}, last ${agoOf(link.last_opened_at, now)}`;
+  const uses = usesOf(link);
+  return uses === undefined ? opened : `${opened} · ${uses}`;
 }
 
 /** Returns whether a link works as far as its terms say. */

@@ -31,7 +31,7 @@ function askedIn(request: Notification['request']): Piece {
   return titleOf(request?.title, kind === undefined ? phrase('a file') : targets[kind]);
 }
 
-/** Stand for the person, for what they did something to, and for somebody or something else. */
+/** The places of the actor, of the object, and of a second object, such as the team that a person is added to. */
 const [who, what, other] = places;
 
 const decided: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const decided: Readonly<Record<string, string>> = {
   pending: `What you asked about ${what} is waiting again`,
 };
 
-/** What a sentence says of its places. */
+/** A sentence, and what its places show. */
 interface Said {
   readonly sentence: string;
   readonly about?: Piece;

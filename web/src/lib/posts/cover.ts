@@ -37,11 +37,9 @@ export function cardLabel(post: Post): string {
 
 function filesInWords(members: readonly PostMember[]): string {
   const shown = members.flatMap((member) => (member.restricted ? [] : [member.asset]));
-  const [first] = shown;
   if (members.length === 0) return phrase('no files');
-  if (shown.length !== members.length)
-    return members.length === 1
-      ? phrase('not shared with you')
-      : plural(members.length, ['# file', '# files']);
-  return members.length === 1 && first !== undefined ? kindOf(first) : countedKinds(shown);
+  if (members.length === 1) return shown[0] === undefined ? phrase('not shared with you') : kindOf(shown[0]);
+  return shown.length === members.length
+    ? countedKinds(shown)
+    : plural(members.length, ['# file', '# files']);
 }

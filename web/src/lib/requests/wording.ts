@@ -26,20 +26,16 @@ const deciderTexts: Readonly<Record<RequestKind, string>> = {
 /** A part of the state of a request: text, or the time of the decision. */
 export type StatePart = { readonly text: string } | { readonly time: true };
 
-/** Stands for the time of the decision. */
+/** The place of the time of the decision. */
 const [when] = places;
 
 function outcomeOf(request: ResourceRequest, decider: string | undefined): string {
   if (request.state === 'denied') return decider === undefined ? 'Denied' : `Denied by ${decider}`;
   const ask = requestKindOf(request);
   if (ask === 'access') return decider === undefined ? 'Agreed to' : `Agreed to by ${decider}`;
-  return ask === 'restore' && request.state === 'granted'
-    ? decider === undefined
-      ? 'Restored'
-      : `Restored by ${decider}`
-    : decider === undefined
-      ? 'Granted'
-      : `Granted by ${decider}`;
+  if (ask === 'restore' && request.state === 'granted')
+    return decider === undefined ? 'Restored' : `Restored by ${decider}`;
+  return decider === undefined ? 'Granted' : `Granted by ${decider}`;
 }
 
 /** Returns the outcome with the time of the decision, and when its effect ends or ended. */

@@ -1,16 +1,16 @@
 import type { Selection } from './selection.svelte.ts';
 
-/** What is said of things of one kind. */
+/** The texts about objects of one kind. */
 export interface Nouns {
-  /** Formats a number of things: "1 file", "2,340 files". */
+  /** Formats a number of objects: "1 file", "2,340 files". */
   readonly counted: (count: number) => string;
-  /** A thing: "One file". */
+  /** One object: "One file". */
   readonly one: string;
-  /** Invites to choose things: "Select files". */
+  /** Asks to choose objects: "Select files". */
   readonly select: string;
   /** Says that there is nothing to change. */
   readonly none: string;
-  /** Says that all things of a list are meant. */
+  /** Says that an action applies to the whole list. */
   readonly all: string;
 }
 

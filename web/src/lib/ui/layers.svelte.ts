@@ -2,16 +2,16 @@ import { createContext, onDestroy, untrack } from 'svelte';
 import { pushState } from '$app/navigation';
 import { navigating, page } from '$app/state';
 
-/** Something that covers the page, and has an entry of its own in the browser's history. */
+/** Something that covers the page and has its own entry in the browser's history. */
 interface Layer {
   isOpen: boolean;
   readonly close: () => void;
 }
 
-/** The layers that are open, in the order of their entries. */
+/** The open layers, in the order of their entries. */
 interface Layers {
   add(layer: Layer): void;
-  /** Removes the entries of layers that were closed otherwise than by going back. */
+  /** Removes the entries of layers that were closed in another way than by going back. */
   tidy(): void;
 }
 
@@ -19,8 +19,8 @@ const [getLayers, setLayers] = createContext<Layers>();
 
 export { setLayers };
 
-/** The time for what follows on closing, such as another page, which then replaces nothing. In milliseconds. */
-const rest = 100;
+/** The delay before entries are removed, so that a navigation that follows on closing starts first. */
+const settleMs = 100;
 
 /** Creates the layers of the window; called by the root layout. */
 export function createLayers(): Layers {
@@ -58,26 +58,26 @@ export function createLayers(): Layers {
       const before = stack.length;
       while (stack.at(-1)?.isOpen === false) stack.pop();
       if (stack.length < before) go(stack.length - before);
-    }, rest);
+    }, settleMs);
   }
 
-  /** Compares the layers with the entry that the browser is at. */
-  function compare(depth: number, href: string) {
+  /** Closes the layers above the history entry that the browser is at. */
+  function follow(depth: number, href: string) {
     if (adding > 0) return;
-    // Another page was opened above them; their entries are skipped on the way back.
+    // Another page was opened above the layers. Their entries are skipped on the way back.
     if (href !== address) stack.length = 0;
     if (depth > stack.length) go(stack.length - depth);
     else if (depth < stack.length) {
       const left = stack.splice(depth).filter(({ isOpen }) => isOpen);
       for (const { close } of left.reverse()) close();
-      // Only entries that were about to be removed: the reader wants the page before.
+      // These entries were about to be removed anyway, so going back leads to the previous page.
       if (left.length === 0) history.back();
     }
   }
 
   $effect(() => {
     const [depth, { href }] = [page.state.layer ?? 0, page.url];
-    untrack(() => compare(depth, href));
+    untrack(() => follow(depth, href));
   });
   onDestroy(() => clearTimeout(timer));
 
@@ -85,8 +85,8 @@ export function createLayers(): Layers {
 }
 
 /**
- * Lets going back on touch screens close something that covers the page, while it is open; closing it otherwise leaves
- * no entry behind (ABLE-5).
+ * Lets going back on touch screens close something that covers the page, while it is open (ABLE-5). Closing it in
+ * another way leaves no history entry behind.
  */
 export function closeOnBack(isOpen: () => boolean, close: () => void): void {
   if (!matchMedia('(hover: none)').matches) return;

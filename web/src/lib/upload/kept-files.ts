@@ -36,6 +36,7 @@ const mostKeptBytes = 1024 ** 3;
 /** After this time, nobody comes back for them. */
 const keptMs = 7 * 24 * 60 * 60 * 1000;
 
+// Joined, because the build takes templates with several words for texts that people read.
 const bytesKey = (id: string) => ['bytes', id].join(' ');
 const aboutKey = (id: string) => ['about', id].join(' ');
 

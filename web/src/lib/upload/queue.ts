@@ -232,8 +232,8 @@ export function teamNote(teams: readonly (string | undefined)[], teamId: string)
   const others = teams.filter((team) => team !== teamId).length;
   if (others === 0) return `${shows} The files belong to the team too.`;
   const before = plural(others, [
-    'One file was added before you chose the team. To assign it to it, remove and add it again.',
-    '# files were added before you chose the team. To assign them to it, remove and add them again.',
+    'One file was added before you chose the team. To assign it to the team, remove it and add it again.',
+    '# files were added before you chose the team. To assign them to the team, remove them and add them again.',
   ]);
   return `${shows} ${before}`;
 }

@@ -2,7 +2,7 @@ import type { UserColumn, UserCsvResult } from '@vitrine/contract/user-csv';
 import type { AccountFilter } from '#lib/admin/status.ts';
 import { plural } from '#lib/languages/plural.ts';
 
-const columnLabels: Readonly<Record<UserColumn, string>> = {
+export const columnLabels: Readonly<Record<UserColumn, string>> = {
   username: 'Username',
   fullname: 'Full name',
   email: 'E-mail',
@@ -10,8 +10,6 @@ const columnLabels: Readonly<Record<UserColumn, string>> = {
   teams: 'Teams',
   expires_at: 'Expires',
 };
-
-export const columnLabel = (column: UserColumn): string => columnLabels[column];
 
 /** The changes of one row, in the order of the file. */
 export interface ChangedRow {
@@ -21,6 +19,7 @@ export interface ChangedRow {
   readonly changes: UserCsvResult['changes'];
 }
 
+/** Groups changes by their row, in the order of the file. */
 export function byRow({ changes }: UserCsvResult): readonly ChangedRow[] {
   return [...Map.groupBy(changes, ({ row }) => row)].map(([row, own]) => ({
     row,

@@ -1,4 +1,5 @@
 import { locale } from '#lib/languages/language.ts';
+
 /** How the files of a post are ordered: by a property, or as the user arranged them. */
 export type FileOrder = 'name' | 'taken' | 'own';
 
