@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { phone } from './hands.ts';
+import { holdBack, phone } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** Ana writes posts, Ben and Eve review them, and Mara administers. */
@@ -38,12 +38,17 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
   await dialog.getByText('Name at least one person or a team.').waitFor();
   await dialog.getByLabel('People', { exact: true }).fill('ben');
+  // The next name is typed while the first is being looked up.
+  const lookUp = await holdBack(ana, '**/api/v1/users/by-username/ben');
   await dialog.getByRole('button', { name: 'Add', exact: true }).click();
   await dialog.getByLabel('People', { exact: true }).fill('eve');
+  lookUp.letGo();
+  await dialog.getByRole('button', { name: 'Remove Ben Lund' }).waitFor();
   await dialog.getByLabel('Note (optional)').fill('Is the horizon level?');
   await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
   await ana.getByRole('heading', { name: 'Pier at dusk' }).waitFor();
   await ana.getByText('0 of 2 approved').waitFor();
+  await ana.getByText(/^Asked by Ana Sol on /).waitFor();
   await fits(ana);
 
   await ben.goto('/');
