@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
+import { bundleFolder } from '../../bin/bundle.js';
 import { type EmbeddedConnection, startEmbedded } from '../../src/platform/database/embedded.ts';
 import { migrate } from '../../src/platform/database/migrate.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
@@ -52,11 +54,18 @@ async function migrateTemplate(settings: pg.ClientConfig): Promise<void> {
   );
 }
 
+/** Lets tests start decoders from the bundle of the present sources, if there is one. */
+function useBundle(): void {
+  const folder = bundleFolder();
+  if (existsSync(folder)) process.env.VITRINE_BUNDLE = folder;
+}
+
 /**
  * Runs before all tests: starts PostgreSQL (the embedded one in its own directory, or that of DATABASE_URL) with a
  * migrated template, and with `test:cluster` a replica. Only the embedded one has fsync off: nothing outlives the run.
  */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
+  useBundle();
   const clearMemory = await writeToMemory();
   const url = process.env.DATABASE_URL;
   if (url !== undefined && url !== '') {

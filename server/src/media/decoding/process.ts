@@ -39,6 +39,8 @@ export class DecoderLost extends Error {}
 
 /** Interval at which time and memory are measured while a file is decoded. */
 const MEASURE_EVERY_MS = 50;
+/** With less, V8 may end the process before its memory is measured. */
+const LEAST_HEAP_MB = 32;
 /**
  * Factor on the time limit of a process that received less than half a core, because a busy machine is not the file's
  * fault.
@@ -115,7 +117,7 @@ function launch(
   { home }: Cell,
 ): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
-  const heapMegabytes = Math.ceil(memoryBytes / 1024 ** 2);
+  const heapMegabytes = Math.max(LEAST_HEAP_MB, Math.ceil(memoryBytes / 1024 ** 2));
   const node = [`--max-old-space-size=${heapMegabytes}`, programFile('media/decoding/child.ts')];
   const shell = ['-c', script, process.execPath, String(dataKilobytes), ...node];
   const { command, args, identity } = confinement.launch('/bin/sh', shell);
