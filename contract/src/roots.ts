@@ -152,7 +152,7 @@ export const updateRoot = operation({
   example: { skip: ['*.tmp'] },
   body: RootChange,
   responses: { 200: Root },
-  errors: [...pathErrors, 'not-found'],
+  errors: [...pathErrors, 'exclusive-properties', 'not-found'],
 });
 
 export const deleteRoot = operation({

@@ -1,5 +1,6 @@
 import { type Operation, renewsSession } from '@vitrine/contract/operation';
 import { modules, operations } from '@vitrine/contract/operations';
+import { Type } from 'typebox';
 import { expect, test } from 'vitest';
 
 const all: readonly Operation[] = Object.values(operations);
@@ -36,4 +37,17 @@ test('an operation that serves stored bytes has the parameters to find them', ()
     const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
     expect(parameters, id).toEqual(needed[serves]);
   }
+});
+
+// HTTP-17
+test('an operation whose body can remove a property declares the error of naming its value as well', () => {
+  const removing = all.filter(
+    ({ body }) =>
+      body !== undefined &&
+      Type.IsObject(body) &&
+      Object.keys(body.properties).some((property) => property.startsWith('clear_')),
+  );
+  expect(removing.length).toBeGreaterThan(10);
+  const silent = removing.filter(({ errors }) => !errors.includes('exclusive-properties'));
+  expect(silent.map(({ id }) => id)).toEqual([]);
 });

@@ -25,16 +25,20 @@ export async function openInstall(name: string, env: Record<string, string> = {}
   return { ...library, root: await library.join('root', 'admin') };
 }
 
-/** Returns whether an install has a job that is due, or is in a moment. */
+/**
+ * Returns whether an install has a job that is due. Jobs that wait for a worker which ends at this moment are due up to
+ * two seconds later (delivery.ts); they become due now.
+ */
 async function hasJobs({ database: { db } }: Install): Promise<boolean> {
-  const { rows } = await sql`select from graphile_worker._private_jobs where locked_at is null
-    and attempts < max_attempts and run_at < now() + interval '2 seconds' limit 1`.execute(db);
+  const { rows } = await sql`update graphile_worker._private_jobs set run_at = least(run_at, now())
+    where locked_at is null and attempts < max_attempts and run_at < now() + interval '2.5 seconds'
+    returning id`.execute(db);
   return rows.length > 0;
 }
 
-/** Runs the jobs of installs until none has anything left to do for the others. */
+/** Runs the jobs of installs until none has anything left to do for the others, at most ten times. */
 export async function settle(...installs: readonly Install[]): Promise<void> {
-  for (let round = 0; round < 3; round += 1) {
+  for (let round = 0; round < 10; round += 1) {
     for (const install of installs) await install.runJobs();
     if (!(await Promise.all(installs.map(hasJobs))).includes(true)) return;
   }

@@ -113,9 +113,15 @@ export async function drag(page: Page, from: Place, to: Place): Promise<void> {
   await page.mouse.up();
 }
 
-/** Returns by how many pixels a page is wider than its window. */
+/** Returns by how many pixels a page is wider than its window, after it has had time to adapt to a new size. */
 export function overhang(page: Page): Promise<number> {
-  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  return page.evaluate(async () => {
+    const root = document.documentElement;
+    const deadline = Date.now() + 5000;
+    while (root.scrollWidth > root.clientWidth && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    return root.scrollWidth - root.clientWidth;
+  });
 }
 
 /** Returns the natural width of a loaded picture, 0 before. */

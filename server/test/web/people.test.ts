@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { call } from './call.ts';
-import { visit } from './hands.ts';
+import { overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -11,10 +11,7 @@ const { ref } = await call(otto, 'GET', '/auth/me');
 await grant(studio.library, { ref }, 'jobs.read');
 
 async function fits() {
-  const beyond = await mara.evaluate(
-    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-  );
-  expect(beyond).toBe(0);
+  expect(await overhang(mara)).toBe(0);
 }
 
 test.each([390, 1440])(

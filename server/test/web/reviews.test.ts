@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { holdBack, phone } from './hands.ts';
+import { holdBack, overhang, phone } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** Ana writes posts, Ben and Eve review them, and Mara administers. */
@@ -15,8 +15,7 @@ const eve = await studio.join('eve', 'Eve Roy', wide);
 
 /** Nothing reaches beyond the screen. */
 async function fits(page: Page): Promise<void> {
-  const beyond = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  expect(beyond).toBeLessThanOrEqual(0);
+  expect(await overhang(page)).toBeLessThanOrEqual(0);
 }
 
 const picture = async (seed: number) =>

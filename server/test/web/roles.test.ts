@@ -1,15 +1,11 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { call } from './call.ts';
-import { visit } from './hands.ts';
+import { overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
-
-const overflow = (page: Page) =>
-  page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 test.each([390, 1440])('roles are created, copied, edited and deleted at %d pixels', async (width) => {
   await mara.setViewportSize({ width, height: 900 });
@@ -25,7 +21,7 @@ test.each([390, 1440])('roles are created, copied, edited and deleted at %d pixe
       .getByRole('button', { name: /Edit|Delete/ })
       .count(),
   ).toBe(0);
-  expect(await overflow(mara)).toBe(0);
+  expect(await overhang(mara)).toBe(0);
 
   await mara.getByRole('button', { name: 'New role' }).click();
   await form.getByRole('textbox', { name: 'Name' }).fill(`Print team ${width}`);
@@ -39,7 +35,7 @@ test.each([390, 1440])('roles are created, copied, edited and deleted at %d pixe
   await form.getByRole('button', { name: 'Create role' }).click();
   await form.getByText('That code is taken.').waitFor();
   await form.getByLabel('Code').fill(`prints-${width}`);
-  expect(await overflow(mara)).toBe(0);
+  expect(await overhang(mara)).toBe(0);
   await form.getByRole('button', { name: 'Create role' }).click();
   await form.waitFor({ state: 'hidden' });
   await card(`Print team ${width}`).getByText('Includes what Viewer gives.').waitFor();
