@@ -322,7 +322,7 @@ export const undoBatch = operation({
   path: '/jobs/{id}/undo',
   summary: 'Undo a batch',
   description:
-    'Changes back what the batch changed, for 24 hours after its end. What somebody has changed since is refused as `changed since`. Returns 409 when it is not possible.',
+    'Changes back what the batch changed, for 24 hours after its end. What somebody has changed since is refused as `changed since`. Returns 409 when it is not possible, and 403 for a batch of accounts during an impersonation.',
   responses: { 202: StartedBatch },
-  errors: ['batch-not-undoable', 'not-found'],
+  errors: ['batch-not-undoable', 'not-found', 'not-while-impersonating'],
 });

@@ -53,7 +53,7 @@ export const batchUsers = operation({
   tag: 'Users',
   summary: 'Change many accounts',
   description:
-    'Does one action to the accounts named by `ids`, their refs, or matched by `query`, like `POST /assets/batch`. `query` needs `users.read`. Refuses accounts that hold a capability that the caller lacks, the caller’s own account, and what would leave no administrator. It cannot be undone.',
+    'Does one action to the accounts named by `ids`, their refs, or matched by `query`, like `POST /assets/batch`. `query` needs `users.read`. Refuses accounts that hold a capability that the caller lacks, the caller’s own account, and what would leave no administrator. All but `end_sessions` can be undone.',
   door: { holds: 'users.write' },
   scope: 'admin',
   whileImpersonating: 'refused',

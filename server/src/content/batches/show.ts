@@ -55,14 +55,17 @@ const columns = sql`b.id, b.subject, b.action, b.state, b.total, b.changed, b.un
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** Whether a batch may still be undone: it changed something, ended within a day, and is not undone already (BATCH-14). */
-function isUndoable(row: BatchRow): boolean {
-  if (row.subject === 'user') return false;
-  if (row.action === null || row.undone_by !== null || row.changed === 0 || row.finished_at === null)
-    return false;
+/** Whether something undoes an action (BATCH-8, BATCH-14). */
+function hasUndo({ subject, action }: StoredAction): boolean {
+  if (subject === 'user') return action.kind !== 'end_sessions';
   // The action was stored with the kind of its objects.
-  const { undo } = pairOf({ subject: row.subject, action: row.action } as SubjectAction);
-  return undo !== null && Date.parse(row.finished_at) + DAY_MS > Date.now();
+  return pairOf({ subject, action } as SubjectAction).undo !== null;
+}
+
+/** Whether a batch may still be undone: it changed something, ended within a day, and is not undone already. */
+function isUndoable({ subject, action, undone_by, changed, finished_at }: BatchRow): boolean {
+  if (action === null || undone_by !== null || changed === 0 || finished_at === null) return false;
+  return hasUndo({ subject, action }) && Date.parse(finished_at) + DAY_MS > Date.now();
 }
 
 function shown(row: BatchRow): Batch {
@@ -191,8 +194,8 @@ async function storeUndo(tx: Tx, caller: SignedIn, row: BatchRow): Promise<strin
   const [undo] = rows;
   // Another request was faster.
   if (undo === undefined) throw refuse('batch-not-undoable');
-  await sql`insert into batch_items (batch_id, position, object_id, record)
-    select ${undo.id}, row_number() over (order by i.position), i.object_id, i.record from batch_items i
+  await sql`insert into batch_items (batch_id, position, object_id, object_ref, record)
+    select ${undo.id}, row_number() over (order by i.position), i.object_id, i.object_ref, i.record from batch_items i
     where i.batch_id = ${row.id} and i.outcome = 'changed'`.execute(tx);
   await enqueueBatch(tx, undo.id);
   return undo.id;
@@ -202,6 +205,7 @@ export const undo = handle(undoBatch, async ({ db }, { caller, params }) => {
   const id = await db.transaction().execute(async (tx) => {
     const row = await readOne(tx, params.id, ownBatches(caller));
     checkSubjectScope(caller, row);
+    if (row.subject === 'user' && caller.impersonator !== null) throw refuse('not-while-impersonating');
     if (!isUndoable(row)) throw refuse('batch-not-undoable');
     return storeUndo(tx, caller, row);
   });

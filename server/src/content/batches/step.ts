@@ -65,5 +65,6 @@ export interface StoredAction {
 
 export const unchanged: Outcome = { outcome: 'unchanged' };
 export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });
-/** BATCH-9: somebody else changed what the batch to be undone had written. */
-export const changedSince: Outcome = refused('changed since');
+/** BATCH-9: the reason when somebody else changed what the batch to be undone had written. */
+export const CHANGED_SINCE = 'changed since';
+export const changedSince: Outcome = refused(CHANGED_SINCE);

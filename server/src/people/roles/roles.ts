@@ -56,14 +56,14 @@ export const everyCapability = handle(listCapabilities, async (_, { query }) => 
   body: pageByCode(explained, query),
 }));
 
-/** Gives accounts a role that providers no longer change (SSO-30). */
+/** Gives accounts a role that providers no longer change (SSO-30), except the one that is named. */
 export async function writeRole(
   tx: Tx,
   caller: SignedIn,
   refs: readonly number[],
-  { id, code }: { id: string; code: string },
+  { id, code, provider = null }: { id: string; code: string; provider?: string | null },
 ): Promise<void> {
-  await sql`update users set role_id = ${id}, role_provider = null, updated_at = now()
+  await sql`update users set role_id = ${id}, role_provider = ${provider}, updated_at = now()
     where ref = any(${[...refs]}::bigint[])`.execute(tx);
   const metadata = { role: code };
   const events = refs.map((ref) => ({ event: 'user.role.changed', subjectUserRef: ref, metadata }));

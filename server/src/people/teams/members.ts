@@ -86,16 +86,22 @@ export async function addMembers(tx: Tx, caller: SignedIn, { team, refs, role }:
 }
 
 /**
- * Makes memberships ones that a person gave: theirs to end, even if a provider gave them first (SSO-31). Changes the role if
- * one is given (TEAM-16).
+ * Makes memberships ones that a person gave: theirs to end, even if a provider gave them first (SSO-31); or ones of a provider
+ * again, if it is named. Changes the role if one is given (TEAM-16).
  */
 export async function keepMembers(
   tx: Tx,
   caller: SignedIn,
-  { team, refs, role }: Omit<Joining, 'role'> & { role: TeamRole | null },
+  {
+    team,
+    refs,
+    role,
+    provider = null,
+  }: Omit<Joining, 'role'> & { role: TeamRole | null; provider?: string | null },
 ): Promise<void> {
   const members = sql`team_id = ${team} and user_ref = any(${[...refs]}::bigint[])`;
-  await sql`update team_members set provider = null where ${members} and provider is not null`.execute(tx);
+  await sql`update team_members set provider = ${provider} where ${members}
+    and provider is distinct from ${provider}`.execute(tx);
   if (role === null) return;
   const { rows } = await sql<{ user_ref: number }>`update team_members set role = ${role}
     where ${members} and role <> ${role} returning user_ref`.execute(tx);

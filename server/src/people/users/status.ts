@@ -10,14 +10,18 @@ import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
 import { waysToSignIn } from './sign-in-state.ts';
 
-/** Gives accounts a status that directories no longer change (SCIM-12). */
+/** Gives accounts a status that directories no longer change (SCIM-12), except the one that is named. */
 export async function writeStatus(
   tx: Tx,
   caller: SignedIn,
   refs: readonly number[],
-  { status, reason = null }: { status: UserStatus; reason?: string | null },
+  {
+    status,
+    reason = null,
+    provider = null,
+  }: { status: UserStatus; reason?: string | null; provider?: string | null },
 ): Promise<void> {
-  await sql`update users set status = ${status}, status_provider = null, updated_at = now()
+  await sql`update users set status = ${status}, status_provider = ${provider}, updated_at = now()
     where ref = any(${[...refs]}::bigint[])`.execute(tx);
   const metadata = { status, reason };
   const events = refs.map((ref) => ({ event: 'user.status.changed', subjectUserRef: ref, metadata }));

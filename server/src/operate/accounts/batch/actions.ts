@@ -1,4 +1,3 @@
-import type { TeamRole } from '@vitrine/contract/teams';
 import { teamRoles } from '@vitrine/contract/teams';
 import type { UserAction, UserActionKind } from '@vitrine/contract/user-batches';
 import { type RawBuilder, sql } from 'kysely';
@@ -15,20 +14,29 @@ import { writeStatus } from '../../../people/users/status.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { checkInFuture } from '../../../platform/http/moments.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { type AccountRow, changeAccounts, OWN_ACCOUNT } from './change-accounts.ts';
-
-interface StatusRow extends AccountRow {
-  same: boolean;
-}
+import { type AccountRow, changeAccounts, OWN_ACCOUNT, OWN_MEMBERSHIP } from './change-accounts.ts';
+import {
+  type ExpiryRow,
+  expiryNow,
+  type MemberRow,
+  memberNow,
+  memberOf,
+  type RoleRow,
+  roleNow,
+  type StatusRow,
+  statusNow,
+} from './states.ts';
+import { undoExpiry, undoMembership, undoRole, undoStatus } from './undo.ts';
 
 function setStatus({ status, reason }: UserAction): Action {
   const wanted = needed(status);
   return changeAccounts<StatusRow>(async (tx, caller) => ({
-    // A status that a directory gave becomes one that a person gave.
-    columns: sql`u.status = ${wanted} and u.status_provider is null as same`,
+    now: statusNow,
     own: OWN_ACCOUNT,
-    isUnchanged: ({ same }) => same,
+    // A status that a directory gave becomes one that a person gave.
+    isUnchanged: ({ now }) => now.status === wanted && now.provider === null,
     demotes: () => wanted !== 'active',
+    after: () => ({ status: wanted, provider: null }),
     write: (refs) => writeStatus(tx, caller, refs, { status: wanted, reason: reason ?? null }),
   }));
 }
@@ -41,8 +49,7 @@ async function readRole(tx: Tx, { role, role_id }: UserAction) {
   return { ...found, capabilities: await capabilitiesOfRole(tx, found.id) };
 }
 
-interface RoleRow extends AccountRow {
-  same: boolean;
+interface StayingRow extends RoleRow {
   stays: boolean;
 }
 
@@ -52,28 +59,20 @@ function setRole(action: UserAction): Action {
     throw refuse('exclusive-properties', { property: 'role', other: 'role_id' });
   if (role === undefined && role_id === undefined)
     throw refuse('batch-action-lacks', { kind: action.kind, property: 'role' });
-  return changeAccounts<RoleRow>(async (tx, caller) => {
+  return changeAccounts<StayingRow>(async (tx, caller) => {
     const given = await readRole(tx, action);
     checkMayGive(caller, given.capabilities);
     return {
-      columns: sql`u.role_id = ${given.id} and u.role_provider is null as same,
-        ${administersWith(sql`${givesAdministration(given.capabilities)}::boolean`)} as stays`,
+      now: roleNow,
+      columns: sql`${administersWith(sql`${givesAdministration(given.capabilities)}::boolean`)} as stays`,
       own: OWN_ACCOUNT,
-      isUnchanged: ({ same }) => same,
+      isUnchanged: ({ now }) => now.role_id === given.id && now.provider === null,
       demotes: ({ stays }) => !stays,
+      after: () => ({ role_id: given.id, provider: null }),
       write: (refs) => writeRole(tx, caller, refs, given),
     };
   });
 }
-
-interface MemberRow extends AccountRow {
-  member_role: TeamRole | null;
-  by_provider: boolean;
-}
-
-const memberColumns = sql`m.role as member_role, m.provider is not null as by_provider`;
-const memberOf = (team: string) =>
-  sql`left join team_members m on m.team_id = ${team} and m.user_ref = u.ref`;
 
 function addToTeam({ team_id, role }: UserAction): Action {
   const team = needed(team_id);
@@ -84,15 +83,15 @@ function addToTeam({ team_id, role }: UserAction): Action {
     await lockTeam(tx, caller, team);
     checkMayGiveRole(caller, team, given ?? 'member');
     return {
-      columns: memberColumns,
+      now: memberNow,
       joins: memberOf(team),
-      own: refuse('cannot-add-yourself-to-team').message,
-      isUnchanged: ({ member_role, by_provider }) =>
-        member_role !== null && !by_provider && (given === null || given === member_role),
+      own: OWN_MEMBERSHIP,
+      isUnchanged: ({ now }) => now?.provider === null && (given === null || given === now.role),
+      after: ({ now }) => ({ role: given ?? now?.role ?? 'member', provider: null }),
       async write(_, rows) {
         const refsOf = (some: readonly MemberRow[]) => some.map(({ ref }) => ref);
-        const added = refsOf(rows.filter(({ member_role }) => member_role === null));
-        const kept = refsOf(rows.filter(({ member_role }) => member_role !== null));
+        const added = refsOf(rows.filter(({ now }) => now === null));
+        const kept = refsOf(rows.filter(({ now }) => now !== null));
         await addMembers(tx, caller, { team, refs: added, role: given ?? 'member' });
         await keepMembers(tx, caller, { team, refs: kept, role: given });
       },
@@ -105,10 +104,11 @@ function removeFromTeam({ team_id }: UserAction): Action {
   return changeAccounts<MemberRow>(async (tx, caller) => {
     await lockTeam(tx, caller, team);
     return {
-      columns: memberColumns,
+      now: memberNow,
       joins: memberOf(team),
       own: null,
-      isUnchanged: ({ member_role }) => member_role === null,
+      isUnchanged: ({ now }) => now === null,
+      after: () => null,
       async write(refs) {
         await removeMembers(tx, caller, { team, refs });
       },
@@ -116,19 +116,22 @@ function removeFromTeam({ team_id }: UserAction): Action {
   });
 }
 
-interface ExpiryRow extends AccountRow {
-  same: boolean;
+interface NextExpiryRow extends ExpiryRow {
+  /** The new expiry, as PostgreSQL writes it. */
+  next: ExpiryRow['now'];
 }
 
 function setExpiry({ expires_at }: UserAction): Action {
   const at = needed(expires_at);
-  return changeAccounts<ExpiryRow>(async (tx, caller) => {
+  return changeAccounts<NextExpiryRow>(async (tx, caller) => {
     checkInFuture('expires_at', at);
     return {
-      columns: sql`u.expires_at is not distinct from ${at}::timestamptz as same`,
+      now: expiryNow,
+      columns: sql`to_jsonb(${at}::timestamptz) as next`,
       own: OWN_ACCOUNT,
-      isUnchanged: ({ same }) => same,
+      isUnchanged: ({ now, next }) => now === next,
       demotes: () => at !== null,
+      after: ({ next }) => next,
       write: (refs) =>
         writeExpiry(
           tx,
@@ -139,18 +142,18 @@ function setExpiry({ expires_at }: UserAction): Action {
   });
 }
 
-interface SessionRow extends AccountRow {
-  ended: number;
-}
+/** An account with the number of its sessions. */
+type SessionRow = AccountRow<number>;
 
 function endSessions(): Action {
   return changeAccounts<SessionRow>(async (tx, caller) => ({
-    columns: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref) as ended`,
+    now: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref)`,
     own: 'a batch does not end your own sessions',
-    isUnchanged: ({ ended }) => ended === 0,
+    isUnchanged: ({ now }) => now === 0,
+    after: () => 0,
     async write(refs, rows) {
       await sql`delete from sessions where user_ref = any(${[...refs]}::bigint[])`.execute(tx);
-      const events = rows.map(({ ref, ended }) => ({
+      const events = rows.map(({ ref, now: ended }) => ({
         event: 'auth.sessions.ended',
         subjectUserRef: ref,
         metadata: { ended },
@@ -160,24 +163,28 @@ function endSessions(): Action {
   }));
 }
 
-const actions: Readonly<Record<UserActionKind, (action: UserAction) => Action>> = {
-  set_status: setStatus,
-  set_role: setRole,
-  add_to_team: addToTeam,
-  remove_from_team: removeFromTeam,
-  set_expiry: setExpiry,
-  end_sessions: endSessions,
+const actions: Readonly<Record<UserActionKind, (action: UserAction) => Pair>> = {
+  set_status: (action) => ({ run: setStatus(action), undo: undoStatus }),
+  set_role: (action) => ({ run: setRole(action), undo: undoRole }),
+  add_to_team: (action) => ({ run: addToTeam(action), undo: undoMembership(needed(action.team_id)) }),
+  remove_from_team: (action) => ({
+    run: removeFromTeam(action),
+    undo: undoMembership(needed(action.team_id)),
+  }),
+  set_expiry: (action) => ({ run: setExpiry(action), undo: undoExpiry }),
+  // A session that has ended cannot begin again.
+  end_sessions: () => ({ run: endSessions(), undo: null }),
 };
 
 /** Returns what an action does to accounts (BATCH-13). */
 export function accountAction(action: UserAction): Action {
-  return actions[action.kind](action);
+  return actions[action.kind](action).run;
 }
 
-/** Returns what a stored action does and what undoes it; nothing undoes changes of accounts (BATCH-14). */
+/** Returns what a stored action does and what undoes it. */
 export function pairOf(stored: StoredAction): Pair {
   // Actions are stored with the kind of their objects, after they were checked.
-  return stored.subject === 'user'
-    ? { run: accountAction(stored.action as UserAction), undo: null }
-    : pairOfContent(stored as SubjectAction);
+  if (stored.subject !== 'user') return pairOfContent(stored as SubjectAction);
+  const action = stored.action as UserAction;
+  return actions[action.kind](action);
 }
