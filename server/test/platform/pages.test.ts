@@ -8,7 +8,8 @@ import { temporaryDirectory } from '../support/temporary.ts';
 
 const server = Fastify();
 
-const root = await temporaryDirectory();
+const directory = await temporaryDirectory();
+const root = join(directory, 'build');
 await mkdir(join(root, '_app/immutable/chunks'), { recursive: true });
 await writeFile(join(root, 'index.html'), 'the page');
 await writeFile(join(root, '_app/immutable/chunks/old.js'), 'old');
@@ -32,14 +33,23 @@ test('serves a new build without a restart, and no other files', async () => {
   expect(await get('/_app/immutable/chunks/old.js')).toEqual({ status: 200, text: 'old', cached: forGood });
   expect((await get('/_app/immutable/chunks/new.js')).status).toBe(404);
   await writeFile(join(root, '_app/immutable/chunks/new.js'), 'new');
-  await writeFile(join(root, 'secret.js'), 'secret');
-  expect(await get('/_app/immutable/chunks/new.js')).toEqual({ status: 200, text: 'new', cached: forGood });
-  for (const path of [
-    '/secret.js',
-    '/_app/immutable/chunks/../../../secret.js',
-    '/_app/immutable/chunks/..%2F..%2F..%2Fsecret.js',
-  ])
-    expect((await get(path)).text).not.toBe('secret');
+  await writeFile(join(directory, 'secret.js'), 'secret');
+  await mkdir(join(root, '.git'));
+  await writeFile(join(root, '.git/secret.js'), 'secret');
+  const paths = [
+    '/../secret.js',
+    '/..%2Fsecret.js',
+    '/_app/..%5C..%5Csecret.js',
+    '/_app/immutable/chunks/../../../../secret.js',
+    '/_app/immutable/chunks/..%2F..%2F..%2F..%2Fsecret.js',
+    '/.git/secret.js',
+    '/_app/immutable//chunks/old.js',
+    `/${'long'.repeat(100)}.js`,
+    '/no%00thing.js',
+  ];
+  for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
+  // A folder is no file.
+  expect((await get('/_app/immutable')).text).toBe('the page');
   expect((await get('/posts/of/mine')).text).toBe('the page');
 });
 

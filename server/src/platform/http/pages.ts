@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import { languages, pageFileOf } from '@vitrine/contract/languages';
@@ -7,14 +7,16 @@ import { pageLanguage } from './page-language.ts';
 import { notFound } from './refuse.ts';
 import { pagePolicy, unlistedHeaders } from './security-headers.ts';
 
-/** The files of the web app by their path; none that begins with a dot. */
-function filesIn(root: string): ReadonlySet<string> {
-  const files = readdirSync(root, { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(root, join(entry.parentPath, entry.name)).split(sep));
-  return new Set(
-    files.filter((parts) => !parts.some((part) => part.startsWith('.'))).map((parts) => parts.join('/')),
-  );
+/**
+ * Returns whether this is a file of the web app; none that begins with a dot is. Listing its thousands of files would slow
+ * the start, and would miss those of a build made while the server runs.
+ */
+function isFileIn(root: string, path: string): boolean {
+  if (/[\0\\]/.test(path) || path.split('/').some((part) => part === '' || part.startsWith('.')))
+    return false;
+  const file = join(root, path);
+  // Unlike statSync, existsSync does not throw on names that no file can have.
+  return existsSync(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 /** The page and its policy as on disk: both change when the web app is rebuilt while the server runs. */
@@ -111,15 +113,13 @@ export async function servePages(
         reply.header('content-security-policy', (readers.get(file) ?? english)().policy);
       },
     });
-    const files = filesIn(root);
     server.get<{ Params: { '*': string } }>('/*', async (request, reply) => {
       const wanted = request.params['*'];
       const name = hashed.exec(wanted)?.[1];
-      // A build made while the server runs has files that were not there at the start.
-      const isThere = (file: string) =>
-        files.has(file) || (name !== undefined && existsSync(join(root, file)));
       // The folder of a language has only what differs from the shared one.
-      const file = [wanted, ...(name === undefined ? [] : [`_app/immutable/${name}`])].find(isThere);
+      const file = [wanted, ...(name === undefined ? [] : [`_app/immutable/${name}`])].find((path) =>
+        isFileIn(root, path),
+      );
       if (file === undefined) return reply.callNotFound();
       await countFile(request);
       return reply.sendFile(file);
