@@ -1,6 +1,7 @@
 import { languages } from '@vitrine/contract/languages';
-import { type Catalogue, originalOf, readCatalogue, writeCatalogue } from './catalogues.ts';
+import { type Catalogue, originalOf, parts, readCatalogue, writeCatalogue } from './catalogues.ts';
 import type { Message } from './extract.ts';
+import { readServerMessages } from './server-texts.ts';
 import { readMessages } from './sources.ts';
 
 type Text = Catalogue[string];
@@ -66,14 +67,16 @@ function tidied(language: string, messages: readonly Message[], catalogue: Catal
 }
 
 if (import.meta.filename === process.argv[1]) {
-  const messages = await readMessages();
+  const texts = { '.': await readMessages(), server: readServerMessages() };
   if (process.argv.includes('--write'))
-    for (const language of languages)
-      writeCatalogue(language, tidied(language, messages, readCatalogue(language)));
-  const problems = languages.flatMap((language) =>
-    checkCatalogue(language, messages, readCatalogue(language)),
+    for (const part of parts)
+      for (const language of languages)
+        writeCatalogue(language, part, tidied(language, texts[part], readCatalogue(language, part)));
+  const problems = parts.flatMap((part) =>
+    languages.flatMap((language) => checkCatalogue(language, texts[part], readCatalogue(language, part))),
   );
   for (const problem of problems.slice(0, 20)) console.error(problem);
-  console.log(`${messages.length} texts in ${languages.length} languages, ${problems.length} problems`);
+  const count = texts['.'].length + texts.server.length;
+  console.log(`${count} texts in ${languages.length} languages, ${problems.length} problems`);
   process.exitCode = problems.length === 0 ? 0 : 1;
 }

@@ -6,6 +6,7 @@ import { checkCatalogue } from '../languages/check.ts';
 import { extract } from '../languages/extract.ts';
 import { localise, translationsOf } from '../languages/localise.ts';
 import { markOf } from '../languages/marks.ts';
+import { serverTexts } from '../languages/server-texts.ts';
 
 const textsOf = async (code: string, file = 'Page.svelte') =>
   (await extract(code, file)).messages.map(({ key }) => key);
@@ -31,6 +32,24 @@ describe('the texts of a component', () => {
     expect(
       await textsOf("export const words = (n: number) => plural(n, ['# file', '# files']);", 'a.ts'),
     ).toEqual(['# file\n# files']);
+  });
+});
+
+describe('the texts of the server', () => {
+  test('are the literals that its functions are given', () => {
+    const code = `say(language, 'Hello {name},', { name }); console.log('listening');
+      sayCount('de', files.length, ['# file', '# files']); const title = phrase('Untitled');`;
+    expect(serverTexts(code, 'a.ts').map(({ key }) => key)).toEqual([
+      'Hello {name},',
+      '# file\n# files',
+      'Untitled',
+    ]);
+  });
+
+  test('are not computed', () => {
+    expect(() => serverTexts('\nsay(language, text)', 'a.ts')).toThrow(
+      'a.ts:2: the text of say must be a literal',
+    );
   });
 });
 

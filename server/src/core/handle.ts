@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import '@fastify/cookie';
 import type { MultipartFile } from '@fastify/multipart';
+import type { Language } from '@vitrine/contract/languages';
 import type { BodyOf, Operation, ParamsOf, QueryOf } from '@vitrine/contract/operation';
 import type { FastifyRequest } from 'fastify';
 import type { Caller, SignedIn } from '../access/caller.ts';
@@ -24,6 +25,8 @@ export interface HttpFacts {
   /** The query of the request as received. */
   search: string;
   userAgent: string;
+  /** The language in which the client's pages are (LANGUAGE-1). */
+  language(): Language;
   /** The token of the session cookie, as received. */
   cookieToken: string | null;
   /** Another cookie, as received. */

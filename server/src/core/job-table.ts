@@ -1,4 +1,5 @@
 import type { JobName } from '@vitrine/contract/jobs';
+import type { Language } from '@vitrine/contract/languages';
 import type { Database } from '../platform/database/pool.ts';
 import { addJobs, type JobOptions } from '../platform/jobs/enqueue.ts';
 import type { Task } from '../platform/jobs/worker.ts';
@@ -59,9 +60,14 @@ export interface Jobs {
   /** Mails an invitation. */
   'mail-invitation': { id: string };
   /** Finds the accounts of a name that somebody entered, which is sealed, and mails each a link. */
-  'mail-links-of-name': { purpose: 'password_reset' | 'verify_email'; sealed: string };
+  'mail-links-of-name': {
+    purpose: 'password_reset' | 'verify_email';
+    sealed: string;
+    /** That of the request, for accounts that prefer none. */
+    language?: Language;
+  };
   /** Mails a link that sets a password or confirms an e-mail. */
-  'mail-account-link': { id: string };
+  'mail-account-link': { id: string; language?: Language };
   /** Tells the owner of an address what was done with it; another one may be stored when the job runs. */
   'mail-account-notice': {
     user: number;
@@ -70,6 +76,8 @@ export interface Jobs {
     id: string;
     /** The name of an account that no longer exists when the job runs. */
     username?: string;
+    /** The language of such an account. */
+    language?: Language;
   };
   /** Removes notifications past their retention. */
   'forget-notifications': Record<string, never>;

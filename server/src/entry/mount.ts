@@ -13,6 +13,7 @@ import { clientAddress } from '../platform/http/client-address.ts';
 import type { UploadLimits } from '../platform/http/concurrency.ts';
 import type { EventStreams } from '../platform/http/event-streams.ts';
 import { refuseOtherMethods } from '../platform/http/methods.ts';
+import { pageLanguage } from '../platform/http/page-language.ts';
 import { refuse } from '../platform/http/refuse.ts';
 import { unlistedHeaders } from '../platform/http/security-headers.ts';
 import { hasBody, isFilePart, isForm } from '../platform/http/slow-requests.ts';
@@ -53,6 +54,7 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     ownOrigin: `${request.protocol}://${request.host}`,
     search: /\?.*$/.exec(request.url)?.[0] ?? '',
     userAgent: request.headers['user-agent']?.slice(0, 500) ?? '',
+    language: () => pageLanguage(request),
     cookieToken: request.cookies.user ?? null,
     cookie: (name) => request.cookies[name] ?? null,
     header: (name) => [request.headers[name] ?? []].flat()[0],

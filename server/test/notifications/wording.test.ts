@@ -5,7 +5,7 @@ import { sentenceOf } from '../../src/people/notifications/wording.ts';
 type Request = NonNullable<Notification['request']>;
 
 const told = (kind: Notification['kind'], request: Partial<Request>): string =>
-  sentenceOf({
+  sentenceOf('en', {
     id: '00000000-0000-4000-8000-000000000001',
     kind,
     actor: { ref: 7, username: 'ada', display_name: 'Ada', avatar_url: null },
@@ -49,5 +49,5 @@ test('shows who asks to have their account deleted, and that it was refused', ()
 // REQUEST-11
 test('shows the requester only the decision', () => {
   for (const state of ['granted', 'denied'] as const)
-    expect(told('request_decided', { state })).toBe(`Your request about an asset was ${state}`);
+    expect(told('request_decided', { state })).toBe(`Your request was ${state}`);
 });

@@ -148,6 +148,17 @@ describe('the head of a page', () => {
     expect(collection.said['og:image']).toContain(picture);
   });
 
+  // LANGUAGE-4
+  test('names a post without a title in the language of the browser', async () => {
+    const { id } = await publish(ines, [shown], { visibility: 'public' });
+    const german = await get(`/posts/${id}`, { 'accept-language': 'de-AT' });
+    expect(german.text).toContain('<title>Ohne Titel · ');
+    const feed = await get('/feeds/library.atom', { 'accept-language': 'de-AT' });
+    expect(feed.text).toContain('<title>Ohne Titel</title>');
+    expect(feed.headers.get('vary')).toContain('Accept-Language');
+    await ines.ok('deletePost', { params: { id } });
+  });
+
   // IDENTITY-6
   test('shows no picture that visitors may not see, and names no hidden person', async () => {
     const mature = await headOf(`/posts/${posts.mature}`);

@@ -1,9 +1,11 @@
+import type { Language } from '@vitrine/contract/languages';
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { displayName } from '../../access/identities.ts';
 import { peopleForVisitors, postsForVisitors, visitor } from '../../access/visitors.ts';
 import { storedTag } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say } from '../../platform/language/say.ts';
 import { profilePath } from './page.ts';
 import { PICTURE, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
@@ -59,7 +61,12 @@ async function unlessEmpty(title: string, page: string | null, read: Promise<Ent
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-async function findFeed(db: Database, { name }: PublicSite, path: string): Promise<Feed | null> {
+async function findFeed(
+  db: Database,
+  { name }: PublicSite,
+  path: string,
+  language: Language,
+): Promise<Feed | null> {
   if (path === 'library.atom') return { title: name, page: '/', entries: await newestPosts(db, sql`true`) };
   const [, kind, subject] = /^(users|tags|teams)\/(.+)\.atom$/s.exec(path) ?? [];
   if (subject === undefined || subject.includes('\0') || !subject.isWellFormed()) return null;
@@ -69,8 +76,10 @@ async function findFeed(db: Database, { name }: PublicSite, path: string): Promi
     const posts = newestPosts(db, sql`p.tags @> array[${tag}]`);
     return unlessEmpty(tag, `/tags/${encodeURIComponent(tag)}`, posts);
   }
+  if (!uuid.test(subject)) return null;
   // Uses a generic title, because visitors may not see the names of teams.
-  return uuid.test(subject) ? unlessEmpty('Team', null, newestPosts(db, sql`p.team_id = ${subject}`)) : null;
+  const posts = newestPosts(db, sql`p.team_id = ${subject}`);
+  return unlessEmpty(say(language, 'Team'), null, posts);
 }
 
 function link(rel: string, href: string, type: string): Xml {
@@ -82,14 +91,14 @@ function person(name: string, uri: string | null): Xml {
   return { name: 'author', children: [{ name: 'name', text: name }, ...known] };
 }
 
-function writeEntry(base: string, entry: Entry): Xml {
+function writeEntry(base: string, entry: Entry, language: Language): Xml {
   const picture = pictureRow(entry);
   const { author_name: author, author_username: username, title, description } = entry;
   return {
     name: 'entry',
     children: [
       { name: 'id', text: `urn:uuid:${entry.id}` },
-      { name: 'title', text: title.trim() === '' ? 'Untitled' : title },
+      { name: 'title', text: title.trim() === '' ? say(language, 'Untitled') : title },
       { name: 'published', text: entry.posted_at },
       { name: 'updated', text: entry.updated_at },
       link('alternate', `${base}/posts/${entry.id}`, 'text/html'),
@@ -107,8 +116,9 @@ export async function writeFeed(
   site: PublicSite,
   base: string,
   path: string,
+  language: Language,
 ): Promise<string | null> {
-  const feed = await findFeed(db, site, path);
+  const feed = await findFeed(db, site, path, language);
   if (feed === null) return null;
   const self = `${base}/feeds/${path.split('/').map(encodeURIComponent).join('/')}`;
   const updated =
@@ -125,7 +135,7 @@ export async function writeFeed(
       link('self', self, 'application/atom+xml'),
       ...(feed.page === null ? [] : [link('alternate', base + feed.page, 'text/html')]),
       person(site.name, base),
-      ...feed.entries.map((entry) => writeEntry(base, entry)),
+      ...feed.entries.map((entry) => writeEntry(base, entry, language)),
     ],
   });
 }

@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import type { Database } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { describePage } from './page.ts';
@@ -29,12 +30,12 @@ function limitOf(value: string | undefined): number {
  * Returns the oEmbed response for a page that visitors may know of: `photo` for a post whose picture fits the
  * requested size, otherwise `link`. Throws a 404 for every other address and a 501 for a format other than JSON.
  */
-export async function embed(db: Database, site: PublicSite, base: string, asked: Asked) {
+export async function embed(db: Database, site: PublicSite, base: string, asked: Asked, language: Language) {
   if (asked.url === undefined) throw refuse('oembed-url-missing');
   if (asked.format !== undefined && asked.format !== 'json') throw refuse('oembed-format-unsupported');
   const [maxWidth, maxHeight] = [limitOf(asked.maxwidth), limitOf(asked.maxheight)];
   const path = pathOf(asked.url, base);
-  const page = path === null ? null : await describePage(db, site, path);
+  const page = path === null ? null : await describePage(db, site, path, language);
   if (page === null) throw notFound();
   const about = {
     version: '1.0',

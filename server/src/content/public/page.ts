@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import { renderedHash } from '../../access/assets.ts';
@@ -11,6 +12,7 @@ import {
   visitor,
 } from '../../access/visitors.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say } from '../../platform/language/say.ts';
 import { showTag } from '../tags/show.ts';
 import { PICTURE, type Picture, type PictureRow, pictureOfPost, pictureRow } from './picture.ts';
 import type { PublicSite } from './site.ts';
@@ -111,7 +113,12 @@ function decode(part: string): string | null {
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const LIBRARY_FEED = '/feeds/library.atom';
 
-async function describeNamed(db: Database, noun: string, name: string): Promise<PublicPage | null> {
+async function describeNamed(
+  db: Database,
+  language: Language,
+  noun: string,
+  name: string,
+): Promise<PublicPage | null> {
   if (noun === 'posts' || noun === 'collections') {
     if (!uuid.test(name)) return null;
     const row = await (noun === 'posts' ? readPost(db, name) : readCollection(db, name));
@@ -120,7 +127,7 @@ async function describeNamed(db: Database, noun: string, name: string): Promise<
     return {
       path: `/${noun}/${name.toLowerCase()}`,
       kind: noun === 'posts' ? 'article' : 'website',
-      title: row.title.trim() === '' ? 'Untitled' : row.title,
+      title: row.title.trim() === '' ? say(language, 'Untitled') : row.title,
       description: row.description,
       picture: pictureRow(row),
       author: by,
@@ -161,6 +168,7 @@ export async function describePage(
   db: Database,
   { name: siteName }: PublicSite,
   path: string,
+  language: Language,
 ): Promise<PublicPage | null> {
   if (path === '/') {
     const picture = await readPicture(db, sql`true`);
@@ -176,5 +184,5 @@ export async function describePage(
   }
   const [, noun = '', part = ''] = /^\/(posts|collections|users|tags)\/([^/]+)\/?$/.exec(path) ?? [];
   const name = decode(part);
-  return noun === '' || name === null ? null : describeNamed(db, noun, name);
+  return noun === '' || name === null ? null : describeNamed(db, language, noun, name);
 }

@@ -5,6 +5,7 @@ import type { Deps } from '../../core/deps.ts';
 import { clientAddress } from '../../platform/http/client-address.ts';
 import { hasCurrent } from '../../platform/http/etag.ts';
 import { refuseMethods } from '../../platform/http/methods.ts';
+import { pageLanguage } from '../../platform/http/page-language.ts';
 import type { HeadOf } from '../../platform/http/pages.ts';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { writeFeed } from './atom.ts';
@@ -32,7 +33,10 @@ function baseOf(site: PublicSite, request: FastifyRequest): string {
 function sendChecked(request: FastifyRequest, reply: FastifyReply, type: string, text: string): FastifyReply {
   const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
   // Weak, because the text may be sent compressed.
-  reply.header('etag', `W/${etag}`).header('cache-control', 'no-cache').header('vary', 'Host');
+  reply
+    .header('etag', `W/${etag}`)
+    .header('cache-control', 'no-cache')
+    .header('vary', 'Host, Accept-Language, Cookie');
   if (hasCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return reply.type(type).send(text);
 }
@@ -84,14 +88,14 @@ export function servePublicFiles(
       const text = lastOf(value);
       return text === undefined ? [] : [[key, text]];
     });
-    const answer = await embed(db, site, base, Object.fromEntries(asked));
+    const answer = await embed(db, site, base, Object.fromEntries(asked), pageLanguage(request));
     // Other sites may read the response, because it is the same for every caller.
     reply.header('access-control-allow-origin', '*').header('cross-origin-resource-policy', 'cross-origin');
     return sendChecked(request, reply, 'application/json; charset=utf-8', JSON.stringify(answer));
   });
   server.get<{ Params: { '*': string } }>('/feeds/*', async (request, reply) => {
     const { site, base } = await enter(request);
-    const text = await writeFeed(db, site, base, request.params['*']);
+    const text = await writeFeed(db, site, base, request.params['*'], pageLanguage(request));
     if (text === null) throw refuse('not-found');
     return sendChecked(request, reply, 'application/atom+xml; charset=utf-8', text);
   });
@@ -112,7 +116,7 @@ export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadO
       await budgets.spendOnEntry({}, clientAddress(request), null);
       const site = await readPublicSite(db, config);
       if (!site.publicMode) return null;
-      const page = await describePage(db, site, path);
+      const page = await describePage(db, site, path, pageLanguage(request));
       if (page === null) return 'missing';
       return { html: renderHead(site, baseOf(site, request), page), isIndexed: site.indexing };
     } catch (error) {

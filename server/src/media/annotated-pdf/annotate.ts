@@ -32,7 +32,8 @@ export interface PdfComment {
   author: string;
   text: string;
   createdAt: string;
-  isResolved: boolean;
+  /** What the reply says that resolves it; null while it is open. */
+  resolved: string | null;
 }
 
 /** The kind of an annotation, with what is drawn of it and its own entries. */
@@ -114,12 +115,12 @@ function register(lib: PdfLib, document: PDFDocument, comment: PdfComment): PDFR
       AP: { N: context.register(look) },
     }),
   );
-  if (!comment.isResolved) return [ref];
+  if (comment.resolved === null) return [ref];
   const state = {
     IRT: ref,
     StateModel: text('Review'),
     State: text('Completed'),
-    Contents: text('Resolved'),
+    Contents: text(comment.resolved),
   };
   // Hidden, as readers show states with the annotation.
   const reply = {

@@ -29,6 +29,8 @@ export interface SheetPart {
 /** What a contact sheet shows. Texts are on one line. */
 export interface SheetContents {
   title: string;
+  /** What a sheet without parts says. */
+  empty: string;
   parts: readonly SheetPart[];
 }
 
@@ -89,13 +91,17 @@ async function openWriter(title: string) {
  * Writes a contact sheet to `to` as PDF: each file, or page of a document, with numbered pins, outlines and drawings, and
  * below it the numbered texts (ANNOTATION-14). The file at `path` has the pictures.
  */
-export async function writeSheet(path: string, { title, parts }: SheetContents, to: string): Promise<void> {
+export async function writeSheet(
+  path: string,
+  { title, empty, parts }: SheetContents,
+  to: string,
+): Promise<void> {
   const pictures = await open(path);
   try {
     const { document, writer } = await openWriter(title);
     writer.text(title, 'bold');
     writer.gap(6);
-    if (parts.length === 0) writer.text('There are no annotations.');
+    if (parts.length === 0) writer.text(empty);
     const edge = parts.length > FEW_PICTURES ? EDGE.many : EDGE.few;
     for (const { title, picture, drawn, entries } of parts) {
       writer.text(title, 'bold');

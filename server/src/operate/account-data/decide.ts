@@ -19,6 +19,7 @@ import { writeStatus } from '../../people/users/status.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { newestFirst } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { preferredLanguage } from '../../platform/language/preferred.ts';
 import { removeAccount } from '../admin/remove-account.ts';
 import { shownRequest } from './deletion-request.ts';
 
@@ -73,35 +74,36 @@ interface Account {
   ref: number;
   username: string;
   email: string | null;
+  preferences: object;
 }
 
 const outcomes = { delete: 'deleted', archive: 'archived', refuse: 'refused' } as const;
 
 /** Locks a pending request whose account the caller may administer. */
 async function lockPending(tx: Tx, caller: SignedIn, id: string): Promise<Account> {
-  const { rows } = await sql<Pick<Account, 'email'> & { user_ref: number; state: string }>`
-    select d.user_ref, d.state, u.email from deletion_requests d join users u on u.ref = d.user_ref
+  const { rows } = await sql<Pick<Account, 'email' | 'preferences'> & { user_ref: number; state: string }>`
+    select d.user_ref, d.state, u.email, u.preferences from deletion_requests d join users u on u.ref = d.user_ref
     where d.id = ${id} for update of d`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw notFound();
   const { ref, username } = await administered(tx, caller, row.user_ref);
   if (ref === caller.ref) throw refuse('cannot-delete-yourself');
   if (row.state !== 'pending') throw refuse('request-already-decided');
-  return { ref, username, email: row.email };
+  return { ref, username, email: row.email, preferences: row.preferences };
 }
 
 /** Mails the member, whose account can no longer be signed in with (DELETION-4). */
 async function mailOutcome(
   tx: Tx,
   id: string,
-  { ref, username, email }: Account,
+  { ref, username, email, preferences }: Account,
   notice: 'account-deleted' | 'account-archived',
 ): Promise<void> {
   if (email === null || email === '') return;
   await enqueue(
     tx,
     'mail-account-notice',
-    { user: ref, to: email, notice, id, username },
+    { user: ref, to: email, notice, id, username, language: preferredLanguage(preferences) ?? 'en' },
     { key: `notice:${id}` },
   );
 }

@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { enqueue } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
@@ -12,10 +13,18 @@ export const linkMinutes: Readonly<Record<LinkPurpose, number>> = {
   verify_email: 24 * 60,
 };
 
-/** Stores a link of an account, which replaces its former one, and mails it in the background. */
+/**
+ * Stores a link of an account, which replaces its former one, and mails it in the background. `language` is for accounts
+ * that prefer none.
+ */
 export async function mailLink(
   tx: Tx,
-  { userRef, purpose, email }: { userRef: number; purpose: LinkPurpose; email: string },
+  {
+    userRef,
+    purpose,
+    email,
+    language,
+  }: { userRef: number; purpose: LinkPurpose; email: string; language?: Language | undefined },
 ): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     insert into account_links (user_ref, purpose, email, expires_at)
@@ -24,7 +33,8 @@ export async function mailLink(
       created_at = now(), expires_at = excluded.expires_at
     returning id`.execute(tx);
   const id = rows[0]?.id ?? '';
-  await enqueue(tx, 'mail-account-link', { id }, { key: `account-link:${id}` });
+  const payload = language === undefined ? { id } : { id, language };
+  await enqueue(tx, 'mail-account-link', payload, { key: `account-link:${id}` });
 }
 
 /** Removes the link of an account with this purpose, so that its mail does nothing. */

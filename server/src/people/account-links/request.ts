@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { requestPasswordReset } from '@vitrine/contract/password-reset';
 import { resendVerification } from '@vitrine/contract/registration';
 import type { Deps } from '../../core/deps.ts';
@@ -15,21 +16,21 @@ export const LOGIN_PURPOSE = 'login';
  * Enqueues the search for the accounts of a name, so that the request takes the same time for every name (RESET-1). The name
  * is sealed, because it may be a password typed into the wrong field.
  */
-async function findLater(deps: Deps, purpose: LinkPurpose, login: string): Promise<void> {
+async function findLater(deps: Deps, purpose: LinkPurpose, login: string, language: Language): Promise<void> {
   if (!(await sendsLinks(deps))) return;
   const sealed = seal(deps.secretKey, LOGIN_PURPOSE, login).toString('base64');
   const key = `login:${purpose}:${keyOfText(deps, login)}`;
-  await enqueue(deps.db, 'mail-links-of-name', { purpose, sealed }, { key });
+  await enqueue(deps.db, 'mail-links-of-name', { purpose, sealed, language }, { key });
 }
 
 /** RESET-1. */
-export const requestReset = handle(requestPasswordReset, async (deps, { body }) => {
-  await findLater(deps, 'password_reset', body.login);
+export const requestReset = handle(requestPasswordReset, async (deps, { body, http }) => {
+  await findLater(deps, 'password_reset', body.login, http.language());
   return { status: 202, body: {} };
 });
 
 /** EMAIL-5. */
-export const requestVerification = handle(resendVerification, async (deps, { body }) => {
-  await findLater(deps, 'verify_email', body.login);
+export const requestVerification = handle(resendVerification, async (deps, { body, http }) => {
+  await findLater(deps, 'verify_email', body.login, http.language());
   return { status: 202, body: {} };
 });

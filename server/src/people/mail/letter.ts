@@ -1,7 +1,9 @@
+import { directionOf, type Language } from '@vitrine/contract/languages';
 import { escapeHtml } from '../../platform/escape-html.ts';
 
 /** The content of a mail, from which its text and HTML parts are generated. */
 export interface Letter {
+  language: Language;
   subject: string;
   greeting: string;
   items: readonly LetterItem[];
@@ -35,9 +37,9 @@ function itemAsHtml({ text, quote, link }: LetterItem): string {
   return `<p>${linked(text, link)}</p>${quoted}`;
 }
 
-export function asHtml({ subject, greeting, items, closing }: Letter): string {
+export function asHtml({ language, subject, greeting, items, closing }: Letter): string {
   const end = closing.map(({ text, link }) => linked(text, link)).join('<br>');
-  return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body><p>${escapeHtml(
+  return `<!doctype html><html lang="${language}" dir="${directionOf(language)}"><head><meta charset="utf-8"><title>${escapeHtml(subject)}</title></head><body><p>${escapeHtml(
     greeting,
   )}</p>${items.map(itemAsHtml).join('')}<p style="color:#666;font-size:small">${end}</p></body></html>`;
 }

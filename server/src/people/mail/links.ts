@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import type { Deps } from '../../core/deps.ts';
 import { MailRefused } from '../../platform/mail/refused.ts';
 import { sendMail } from '../../platform/mail/send.ts';
@@ -24,6 +25,7 @@ export async function sendsLinks(deps: MailDeps): Promise<boolean> {
 
 export interface LinkLetter {
   to: string;
+  language: Language;
   subject: string;
   greeting: string;
   items: readonly LetterItem[];

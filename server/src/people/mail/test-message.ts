@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { sendTestMail } from '@vitrine/contract/mail';
 import { handle } from '../../core/handle.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { preferredLanguage } from '../../platform/language/preferred.ts';
+import { say } from '../../platform/language/say.ts';
 import { MailRefused } from '../../platform/mail/refused.ts';
 import { sendMail } from '../../platform/mail/send.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -15,9 +17,11 @@ import { idHost, readMail } from './settings.ts';
 export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   const mail = await readMail(deps);
   if (mail === null) throw refuse('mail-server-not-set-up');
+  const language = preferredLanguage(caller.account.preferences) ?? 'en';
   const letter: Letter = {
-    subject: `A test message from ${mail.siteName}`,
-    greeting: `${mail.siteName} can send mail.`,
+    language,
+    subject: say(language, 'A test message from {site}', { site: mail.siteName }),
+    greeting: say(language, '{site} can send mail.', { site: mail.siteName }),
     items: [],
     closing: [{ text: mail.siteName, link: mail.baseUrl }],
   };

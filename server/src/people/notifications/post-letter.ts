@@ -1,5 +1,7 @@
+import type { Language } from '@vitrine/contract/languages';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
+import { say } from '../../platform/language/say.ts';
 import { MailRefused } from '../../platform/mail/refused.ts';
 import { sendMail } from '../../platform/mail/send.ts';
 import { asHtml, asText, type LetterItem } from '../mail/letter.ts';
@@ -7,6 +9,7 @@ import { idHost, type Mail } from '../mail/settings.ts';
 import { unsubscribeAddress } from './unsubscribe.ts';
 
 export interface Posted {
+  language: Language;
   subject: string;
   greeting: string;
   items: readonly LetterItem[];
@@ -22,20 +25,21 @@ export async function postLetter(
   { secretKey, log }: Pick<Deps, 'secretKey' | 'log'>,
   mail: Mail,
   recipient: SignedIn,
-  { subject, greeting, items, id }: Posted,
+  { language, subject, greeting, items, id }: Posted,
 ): Promise<boolean> {
   const to = recipient.account.email ?? '';
   const { baseUrl } = mail;
   const off = baseUrl === null ? null : unsubscribeAddress(secretKey, baseUrl, recipient.ref);
   const settings = baseUrl === null ? null : `${baseUrl}/settings/notifications`;
   const letter = {
+    language,
     subject,
     greeting,
     items,
     closing: [
       { text: mail.siteName, link: baseUrl },
-      { text: 'Notification settings', link: settings },
-      ...(off === null ? [] : [{ text: 'Unsubscribe', link: off }]),
+      { text: say(language, 'Notification settings'), link: settings },
+      ...(off === null ? [] : [{ text: say(language, 'Unsubscribe'), link: off }]),
     ],
   };
   const headers: Record<string, string> =

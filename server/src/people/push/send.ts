@@ -3,12 +3,14 @@ import { buildPushPayload } from '@block65/webcrypto-web-push';
 import type { Notification } from '@vitrine/contract/notifications';
 import { MOST_PUSH_TEXT, type PushMessage } from '@vitrine/contract/push';
 import { sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import { readSite } from '../../core/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { guardedFetch, OutboundFailure } from '../../platform/http/guarded-fetch.ts';
+import { preferredLanguage } from '../../platform/language/preferred.ts';
 import { showNotifications } from '../notifications/show.ts';
 import { pathOf, sentenceOf } from '../notifications/wording.ts';
 import { readPushKey } from './key.ts';
@@ -41,9 +43,7 @@ async function findTarget(db: Database, id: string): Promise<Target | null> {
 }
 
 /** Returns the notification as its recipient may see it now, unless it was read meanwhile (PUSH-3). */
-async function findNotification(db: Database, userRef: number, id: string): Promise<Notification | null> {
-  const recipient = await callerOf(db, userRef);
-  if (recipient === null) return null;
+async function findNotification(db: Database, recipient: SignedIn, id: string): Promise<Notification | null> {
   const which = sql<boolean>`n.id = ${id} and n.in_app and n.read_at is null`;
   const [notification] = await showNotifications(db, recipient, which, sql``);
   return notification ?? null;
@@ -90,11 +90,14 @@ export function sendPushJob(deps: PushDeps): JobHandler<'send-push'> {
   return async ({ subscription, notification: id }, { lastAttempt, log }) => {
     const target = await findTarget(db, subscription);
     if (target === null) return;
-    const notification = await findNotification(db, target.user_ref, id);
+    const recipient = await callerOf(db, target.user_ref);
+    if (recipient === null) return;
+    const notification = await findNotification(db, recipient, id);
     if (notification === null) return;
+    const language = preferredLanguage(recipient.account.preferences) ?? 'en';
     const message = {
       kind: notification.kind,
-      text: sentenceOf(notification).slice(0, MOST_PUSH_TEXT),
+      text: sentenceOf(language, notification).slice(0, MOST_PUSH_TEXT),
       path: pathOf(notification),
       tag: id,
       user: target.user_ref,

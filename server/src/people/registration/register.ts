@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Language } from '@vitrine/contract/languages';
 import { foldName } from '@vitrine/contract/names';
 import { register } from '@vitrine/contract/registration';
 import { sql } from 'kysely';
@@ -22,7 +23,11 @@ function isOfDomain(email: string, domains: readonly string[]): boolean {
 }
 
 /** REGISTER-3: tells the owners of a known address, or mails the link that confirms a new one. */
-async function mailOwner(tx: Tx, deps: Deps, userRef: number, email: string): Promise<void> {
+async function mailOwner(
+  tx: Tx,
+  deps: Deps,
+  { userRef, email, language }: { userRef: number; email: string; language: Language },
+): Promise<void> {
   const { rows: owners } = await sql<{ ref: number; email: string | null }>`
     select o.ref, o.email from users u join users o on o.email_key = u.email_key and o.ref <> u.ref
       and o.registration is distinct from 'unverified'
@@ -31,7 +36,7 @@ async function mailOwner(tx: Tx, deps: Deps, userRef: number, email: string): Pr
   const key = keyOfEmail(email) ?? '';
   // The address is counted, not the account: everybody may register any number of accounts with an address of others.
   if (!(await mayMail(tx, `register:${keyOfText(deps, key)}`))) return;
-  if (owner === undefined) return mailLink(tx, { userRef, purpose: 'verify_email', email });
+  if (owner === undefined) return mailLink(tx, { userRef, purpose: 'verify_email', email, language });
   if (owner.email === null) return;
   const id = randomUUID();
   const notice = { user: owner.ref, to: owner.email, notice: 'known-address', id } as const;
@@ -39,7 +44,7 @@ async function mailOwner(tx: Tx, deps: Deps, userRef: number, email: string): Pr
 }
 
 /** REGISTER-1. The name is taken also if the e-mail is known, so that a second attempt reveals nothing. */
-export const registerAccount = handle(register, async (deps, { body }) => {
+export const registerAccount = handle(register, async (deps, { body, http }) => {
   const { db, passwords } = deps;
   const { username, password, email, fullname } = body;
   const settings = await readAccountSettings(deps);
@@ -56,7 +61,7 @@ export const registerAccount = handle(register, async (deps, { body }) => {
       on conflict do nothing returning ref`.execute(tx);
     const ref = rows[0]?.ref;
     if (ref === undefined) throw refuse('username-taken');
-    await mailOwner(tx, deps, ref, email);
+    await mailOwner(tx, deps, { userRef: ref, email, language: http.language() });
     await recordEvent(tx, null, {
       event: 'user.registered',
       actorUserRef: ref,

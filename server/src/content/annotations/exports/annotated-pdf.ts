@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Language } from '@vitrine/contract/languages';
 import type { Stroke } from '@vitrine/contract/strokes';
 import type { Caller } from '../../../access/caller.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { PdfComment } from '../../../media/annotated-pdf/annotate.ts';
 import { DecodingStopped } from '../../../media/decoding/process.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { say } from '../../../platform/language/say.ts';
 import { originalKey } from '../../../platform/storage/object-key.ts';
 import { findBytes } from '../../assets/find-bytes.ts';
 import { type ExportedAnnotation, readDrawings, readExported, writerOf } from './read.ts';
@@ -24,7 +26,11 @@ function plain(text: string): string {
 }
 
 /** Returns a comment as the copy has it; none unless it is about a page. */
-function commentOf(annotation: ExportedAnnotation, drawings: ReadonlyMap<string, Stroke[]>): PdfComment[] {
+function commentOf(
+  language: Language,
+  annotation: ExportedAnnotation,
+  drawings: ReadonlyMap<string, Stroke[]>,
+): PdfComment[] {
   const { id, anchor, body, created_at, resolved_at } = annotation;
   if (anchor.kind !== 'page') return [];
   const { page, x, y, w = 0, h = 0 } = anchor;
@@ -34,10 +40,10 @@ function commentOf(annotation: ExportedAnnotation, drawings: ReadonlyMap<string,
       page,
       place: x === undefined || y === undefined ? null : { x, y, w, h },
       strokes: drawings.get(id) ?? [],
-      author: writerOf(annotation),
+      author: writerOf(annotation, language),
       text: plain(body),
       createdAt: created_at,
-      isResolved: resolved_at !== null,
+      resolved: resolved_at === null ? null : say(language, 'Resolved'),
     },
   ];
 }
@@ -46,6 +52,7 @@ function commentOf(annotation: ExportedAnnotation, drawings: ReadonlyMap<string,
 export async function writeAnnotatedPdf(
   deps: Pick<Deps, 'db' | 'decoders' | 'served' | 'storage'>,
   caller: Caller,
+  language: Language,
   id: string,
 ): Promise<Readable> {
   const { db, storage, decoders } = deps;
@@ -59,7 +66,7 @@ export async function writeAnnotatedPdf(
     db,
     annotations.map((annotation) => annotation.id),
   );
-  const comments = annotations.flatMap((annotation) => commentOf(annotation, drawings));
+  const comments = annotations.flatMap((annotation) => commentOf(language, annotation, drawings));
   const to = join(storage.incomingDir, `annotated-${randomUUID()}.pdf`);
   const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
   try {

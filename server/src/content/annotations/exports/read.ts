@@ -1,4 +1,5 @@
 import type { Annotation } from '@vitrine/contract/annotations';
+import type { Language } from '@vitrine/contract/languages';
 import type { MediaFacts } from '@vitrine/contract/media';
 import type { Stroke } from '@vitrine/contract/strokes';
 import { sql } from 'kysely';
@@ -7,6 +8,7 @@ import type { Caller } from '../../../access/caller.ts';
 import { exportedGuestComments } from '../../../access/guests.ts';
 import { disclosedIdentity, displayName } from '../../../access/identities.ts';
 import type { Database } from '../../../platform/database/pool.ts';
+import { say } from '../../../platform/language/say.ts';
 
 /** Most annotations in one file. */
 const MOST_EXPORTED = 20_000;
@@ -87,9 +89,12 @@ export function onOneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu, ' ').trim();
 }
 
-/** Returns who wrote it; a guest is marked as one (GUEST-1). */
-export function writerOf({ author, guest }: Pick<ExportedAnnotation, 'author' | 'guest'>): string {
-  return guest === '' ? onOneLine(author) : `${onOneLine(guest)} (guest)`;
+/** Returns who wrote it; a guest is marked as one (GUEST-1). Exports for machines are in English. */
+export function writerOf(
+  { author, guest }: Pick<ExportedAnnotation, 'author' | 'guest'>,
+  language: Language = 'en',
+): string {
+  return guest === '' ? onOneLine(author) : say(language, '{name} (guest)', { name: onOneLine(guest) });
 }
 
 /** Returns what a marker says. */

@@ -11,6 +11,7 @@ import {
   exportPostSheet,
 } from '@vitrine/contract/annotation-exports';
 import type { Anchor } from '@vitrine/contract/annotations';
+import { directionOf, type Language } from '@vitrine/contract/languages';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { checkDiscussed } from '../../../access/annotations.ts';
@@ -18,9 +19,11 @@ import { shownAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { handle } from '../../../core/handle.ts';
+import { readerLanguage } from '../../../core/reader-language.ts';
 import { previewKind } from '../../../media/renderable.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { say } from '../../../platform/language/say.ts';
 import { writeAnnotatedPdf } from './annotated-pdf.ts';
 import { type Exported, readDrawings, readExported } from './read.ts';
 import { writeSheet } from './sheet.ts';
@@ -101,32 +104,42 @@ export const fcpxml = handle(exportFcpxml, async ({ db }, { caller, params, quer
 /** Most annotations of a contact sheet. */
 const MOST_ON_SHEET = 500;
 
+/** The bundled typefaces have no Arabic or Hebrew letters, so sheets for these readers are in English (ANNOTATION-14). */
+const languageOfSheet = (language: Language) => (directionOf(language) === 'rtl' ? 'en' : language);
+
 /** Answers with a contact sheet. */
-async function sheet(deps: Deps, caller: Caller, title: string, of: Exported) {
+async function sheet(deps: Deps, caller: Caller, language: Language, title: string, of: Exported) {
   const annotations = (await readExported(deps.db, caller, of)).slice(0, MOST_ON_SHEET);
   const drawings = await readDrawings(
     deps.db,
     annotations.map(({ id }) => id),
   );
-  return file(await writeSheet(deps, caller, title, annotations, drawings), 'application/pdf', 'pdf');
+  return file(
+    await writeSheet(deps, caller, language, title, annotations, drawings),
+    'application/pdf',
+    'pdf',
+  );
 }
 
-export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params }) => {
+export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params, http }) => {
   await checkDiscussed(deps.db, caller, params.id);
   const post = await deps.db
     .selectFrom('posts')
     .select('title')
     .where('id', '=', params.id)
     .executeTakeFirst();
-  return sheet(deps, caller, post?.title || 'Annotations', { post: params.id });
+  const language = languageOfSheet(readerLanguage(caller, http));
+  return sheet(deps, caller, language, post?.title || say(language, 'Annotations'), { post: params.id });
 });
 
-export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params }) => {
+export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params, http }) => {
   const { title } = await readFile(deps.db, caller, params.id);
-  return sheet(deps, caller, title, { asset: params.id });
+  const language = languageOfSheet(readerLanguage(caller, http));
+  return sheet(deps, caller, language, title, { asset: params.id });
 });
 
-export const annotatedPdf = handle(exportAnnotatedPdf, async (deps, { caller, params }) => {
+export const annotatedPdf = handle(exportAnnotatedPdf, async (deps, { caller, params, http }) => {
   await readFile(deps.db, caller, params.id);
-  return file(await writeAnnotatedPdf(deps, caller, params.id), 'application/pdf', 'pdf', 'annotated');
+  const copy = await writeAnnotatedPdf(deps, caller, readerLanguage(caller, http), params.id);
+  return file(copy, 'application/pdf', 'pdf', 'annotated');
 });

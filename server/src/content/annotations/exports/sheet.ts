@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { Language } from '@vitrine/contract/languages';
 import type { Stroke } from '@vitrine/contract/strokes';
 import type { Caller } from '../../../access/caller.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { SheetPart } from '../../../media/annotation-sheets/write.ts';
 import { DecodingStopped } from '../../../media/decoding/process.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { say } from '../../../platform/language/say.ts';
 import { findBytes } from '../../assets/find-bytes.ts';
 import { type ExportedAnnotation, onOneLine, writerOf } from './read.ts';
 import { countingOf, spanOf, timecodeOf } from './timecode.ts';
@@ -16,12 +18,11 @@ import { countingOf, spanOf, timecodeOf } from './timecode.ts';
 const LONGEST_TEXT = 2000;
 
 /** Returns where an annotation is, in words. */
-function placeInWords({ anchor, facts, version, current }: ExportedAnnotation): string {
-  const before = current ? '' : `version ${version}, `;
-  if (anchor.kind === 'page') return `${before}page ${anchor.page}`;
-  if (anchor.kind !== 'time') return before.replace(/, $/, '');
+function placeInWords(language: Language, { anchor, facts }: ExportedAnnotation): string {
+  if (anchor.kind === 'page') return say(language, 'page {page}', { page: anchor.page });
+  if (anchor.kind !== 'time') return '';
   const counting = countingOf(facts, undefined);
-  return `${before}${timecodeOf(counting.start + spanOf(anchor, counting).frame, counting)}`;
+  return timecodeOf(counting.start + spanOf(anchor, counting).frame, counting);
 }
 
 /** Returns what is shown under each picture: the annotations of a page of a document, or of another file. */
@@ -65,6 +66,7 @@ function shortened(text: string): string {
 async function partsOf(
   deps: Pick<Deps, 'db' | 'served' | 'storage'>,
   caller: Caller,
+  language: Language,
   annotations: readonly ExportedAnnotation[],
   drawings: ReadonlyMap<string, readonly Stroke[]>,
   pictures: FileHandle,
@@ -90,11 +92,12 @@ async function partsOf(
           strokes: drawings.get(id) ?? [],
         })),
       entries: numbered.map(({ annotation, number }) => {
-        const { body, resolved_at } = annotation;
+        const { body, resolved_at, current, version } = annotation;
         const facts = [
-          writerOf(annotation),
-          placeInWords(annotation),
-          resolved_at === null ? '' : 'resolved',
+          writerOf(annotation, language),
+          current ? '' : say(language, 'version {version}', { version }),
+          placeInWords(language, annotation),
+          resolved_at === null ? '' : say(language, 'resolved'),
         ];
         return {
           heading: `${number}  ${facts.filter((fact) => fact !== '').join(' · ')}`,
@@ -120,6 +123,7 @@ export async function readOnce(path: string): Promise<Readable> {
 export async function writeSheet(
   deps: Pick<Deps, 'db' | 'decoders' | 'served' | 'storage'>,
   caller: Caller,
+  language: Language,
   title: string,
   annotations: readonly ExportedAnnotation[],
   drawings: ReadonlyMap<string, readonly Stroke[]>,
@@ -128,11 +132,12 @@ export async function writeSheet(
   const to = `${path}.pdf`;
   try {
     const pictures = await open(path, 'ax');
-    const parts = await partsOf(deps, caller, annotations, drawings, pictures).finally(() =>
+    const parts = await partsOf(deps, caller, language, annotations, drawings, pictures).finally(() =>
       pictures.close(),
     );
     const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
-    const contents = { title: onOneLine(title), parts };
+    const empty = say(language, 'There are no annotations.');
+    const contents = { title: onOneLine(title), empty, parts };
     await deps.decoders.run('sheet', turn, 'annotationSheet', { path, contents, to });
     return await readOnce(to);
   } catch (error) {

@@ -20,13 +20,14 @@ export function mailLinksOfNameJob({
   db,
   secretKey,
 }: Pick<Deps, 'db' | 'secretKey'>): JobHandler<'mail-links-of-name'> {
-  return async ({ purpose, sealed }) => {
+  return async ({ purpose, sealed, language }) => {
     const login = loginIn(secretKey, sealed);
     if (login === null) return;
     const find = purpose === 'password_reset' ? resetRecipients : verificationRecipients;
     for (const { ref, email } of await find(db, login)) {
       await db.transaction().execute(async (tx) => {
-        if (await mayMail(tx, `${purpose}:${ref}`)) await mailLink(tx, { userRef: ref, purpose, email });
+        if (await mayMail(tx, `${purpose}:${ref}`))
+          await mailLink(tx, { userRef: ref, purpose, email, language });
       });
     }
   };

@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import { displayName } from '../../../access/identities.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
+import { preferredLanguage } from '../../../platform/language/preferred.ts';
+import { say } from '../../../platform/language/say.ts';
 import { randomToken } from '../../identity/access-tokens.ts';
 import { hashToken } from '../../identity/sessions.ts';
 import { postLink, readLinkMail } from '../../mail/links.ts';
@@ -19,10 +21,13 @@ export function mailInvitationJob(deps: MailDeps): JobHandler<'mail-invitation'>
     const mail = await readLinkMail(deps);
     const invitation = await findOpenInvitation(db, sql`i.id = ${id}`);
     if (mail === null || invitation === null || invitation.email === null) return;
-    const { rows } = await sql<{ name: string; message: string | null }>`
-      select ${displayName({ kind: 'anonymous' }, 'u')} as name, i.message
+    const { rows } = await sql<{ name: string; message: string | null; preferences: object }>`
+      select ${displayName({ kind: 'anonymous' }, 'u')} as name, i.message, u.preferences
       from invitations i join users u on u.ref = i.given_by_user_ref where i.id = ${id}`.execute(db);
-    const { name, message } = rows[0] ?? { name: mail.siteName, message: null };
+    const { name, message, preferences } = rows[0] ?? { name: mail.siteName, message: null, preferences: {} };
+    // The invited person has no account yet; the message is in the language of the one who invites.
+    const language = preferredLanguage(preferences) ?? 'en';
+    const site = mail.siteName;
     const token = randomToken();
     await db
       .updateTable('invitations')
@@ -31,9 +36,16 @@ export function mailInvitationJob(deps: MailDeps): JobHandler<'mail-invitation'>
       .execute();
     const isSent = await postLink({ log }, mail, {
       to: invitation.email,
-      subject: `${name} invites you to ${mail.siteName}`,
-      greeting: `${name} invites you to ${mail.siteName}.`,
-      items: [{ text: 'Create your account', quote: message, link: `${mail.baseUrl}/invite/${token}` }],
+      language,
+      subject: say(language, '{name} invites you to {site}', { name, site }),
+      greeting: say(language, '{name} invites you to {site}.', { name, site }),
+      items: [
+        {
+          text: say(language, 'Create your account'),
+          quote: message,
+          link: `${mail.baseUrl}/invite/${token}`,
+        },
+      ],
       id: `invitation.${id}.${hashToken(token).toString('hex').slice(0, 12)}`,
     });
     if (!isSent) await db.updateTable('invitations').set({ mailed: false }).where('id', '=', id).execute();

@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../../access/caller.ts';
 import { callerOf } from '../../../access/caller-of.ts';
@@ -5,6 +6,8 @@ import { activeAccount } from '../../../access/live.ts';
 import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
 import type { Database } from '../../../platform/database/pool.ts';
+import { preferredLanguage } from '../../../platform/language/preferred.ts';
+import { say, sayCount } from '../../../platform/language/say.ts';
 import { type Mail, readMail } from '../../mail/settings.ts';
 import { defaultDigest } from '../choices.ts';
 import { postLetter } from '../post-letter.ts';
@@ -27,6 +30,29 @@ async function recipientOf(db: Database, userRef: number): Promise<SignedIn | nu
   const recipient = await callerOf(db, userRef);
   if (recipient === null || !recipient.account.email) return null;
   return (await readPreferences(db, userRef)).mail_enabled ? recipient : null;
+}
+
+const languageOf = ({ account }: SignedIn) => preferredLanguage(account.preferences) ?? 'en';
+const nameOf = ({ account, username }: SignedIn) => account.fullname ?? username;
+
+/** Returns the subject and the greeting of a digest with `count` notifications, or with more than that. */
+function wordsOfDigest(language: Language, site: string, name: string, count: number, more: boolean) {
+  if (more)
+    return {
+      subject: say(language, '{site}: more than {count} new notifications', { site, count }),
+      greeting: say(language, 'Hello {name}, you have more than {count} new notifications:', { name, count }),
+    };
+  return {
+    subject: sayCount(language, count, ['{site}: # new notification', '{site}: # new notifications'], {
+      site,
+    }),
+    greeting: sayCount(
+      language,
+      count,
+      ['Hello {name}, you have # new notification:', 'Hello {name}, you have # new notifications:'],
+      { name },
+    ),
+  };
 }
 
 async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
@@ -53,10 +79,12 @@ async function mailOne(deps: MailDeps, mail: Mail, id: string): Promise<void> {
   if (notification === undefined) return;
   const choice = (await readPreferences(db, row.user_ref)).kinds[notification.kind];
   if (choice.mail === 'off') return;
+  const language = languageOf(recipient);
   await postLetter(deps, mail, recipient, {
-    subject: sentenceOf(notification),
-    greeting: `Hello ${recipient.account.fullname ?? recipient.username},`,
-    items: [itemOf(notification, mail.baseUrl)],
+    language,
+    subject: sentenceOf(language, notification),
+    greeting: say(language, 'Hello {name},', { name: nameOf(recipient) }),
+    items: [itemOf(language, notification, mail.baseUrl)],
     id: `notification.${id}`,
   });
   await setMailed(db, [id]);
@@ -120,12 +148,11 @@ async function mailDigest(deps: MailDeps, mail: Mail, userRef: number, before: s
   if (wanted.length === 0) return;
   const shown = wanted.slice(0, DIGEST_ITEMS);
   const more = wanted.length > shown.length;
-  const count = more ? `more than ${DIGEST_ITEMS}` : String(shown.length);
-  const summary = `${count} new notification${shown.length === 1 ? '' : 's'}`;
+  const language = languageOf(recipient);
   await postLetter(deps, mail, recipient, {
-    subject: `${mail.siteName}: ${summary}`,
-    greeting: `Hello ${recipient.account.fullname ?? recipient.username}, you have ${summary}:`,
-    items: shown.map((notification) => itemOf(notification, mail.baseUrl)),
+    language,
+    ...wordsOfDigest(language, mail.siteName, nameOf(recipient), shown.length, more),
+    items: shown.map((notification) => itemOf(language, notification, mail.baseUrl)),
     id: `digest.${userRef}.${Date.parse(before)}`,
   });
   // Includes those beyond the fifty: the digest states their number and does not repeat them.

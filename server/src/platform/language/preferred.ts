@@ -1,0 +1,8 @@
+import { type Language, languageFor } from '@vitrine/contract/languages';
+
+/** Returns the language of stored preferences; null without one. A tag that has no texts is English (LANGUAGE-1). */
+export function preferredLanguage(preferences: unknown): Language | null {
+  const tag: unknown =
+    typeof preferences === 'object' && preferences !== null ? Reflect.get(preferences, 'language') : null;
+  return typeof tag !== 'string' || tag === '' ? null : (languageFor(tag) ?? 'en');
+}

@@ -1,0 +1,97 @@
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { comment, publisher, settle } from '../notifications/telling.ts';
+import { type Account, openLibrary } from '../support/library.ts';
+import { setEmail } from '../support/people.ts';
+import { openPushService } from '../support/push-service.ts';
+import { openMailbox } from './mailbox.ts';
+
+const mailbox = await openMailbox();
+const pushService = await openPushService();
+const library = await openLibrary({
+  VITRINE_SMTP_URL: mailbox.url,
+  VITRINE_BASE_URL: 'https://pictures.example.org',
+  VITRINE_PUSH_PRIVATE_ADDRESSES: 'on',
+});
+afterAll(async () => {
+  await mailbox.close();
+  await pushService.close();
+});
+beforeEach(() => mailbox.empty());
+
+/** Returns an account with an e-mail whose pages are in this language. */
+async function reader(username: string, language: string): Promise<Account> {
+  const account = await library.join(username);
+  await setEmail(library, account, `${username}@example.org`);
+  await account.ok('updatePreferences', { body: { language } });
+  return account;
+}
+
+/** Mails an account about a mention in a post with this title, and returns the mail. */
+async function mentionMail(account: Account, title: string) {
+  const other = await library.join(`writer-of-${account.username}`);
+  await comment(other, await publisher(other)({ title }), `@${account.username}`);
+  await settle(library);
+  const [mail, ...more] = mailbox.to(`${account.username}@example.org`);
+  expect(more).toEqual([]);
+  return { mail, who: other.username };
+}
+
+// LANGUAGE-4
+test('a mail is in the language of its recipient', async () => {
+  const { mail, who } = await mentionMail(await reader('greta', 'de'), 'Der Turm');
+  expect(mail?.subject).toBe(`${who} hat Sie in „Der Turm“ erwähnt`);
+  expect(mail?.text).toContain('Guten Tag greta,');
+  expect(mail?.text).toContain(
+    'Benachrichtigungseinstellungen: https://pictures.example.org/settings/notifications',
+  );
+  expect(mail?.html).toContain('<html lang="de" dir="ltr">');
+});
+
+// LANGUAGE-4
+test('a mail in a language from right to left has its direction, and its values keep theirs', async () => {
+  const { mail, who } = await mentionMail(await reader('amal', 'ar'), '<b>🗼</b>');
+  expect(mail?.html).toContain('<html lang="ar" dir="rtl">');
+  expect(mail?.html).not.toContain('<b>');
+  expect(mail?.subject).toBe(`أشار إليك \u2068${who}\u2069 في «\u2068<b>🗼</b>\u2069»`);
+});
+
+// LANGUAGE-1, LANGUAGE-4
+test('a mail to an account that prefers a language without texts, or none, is in English', async () => {
+  const { mail, who } = await mentionMail(await reader('sven', 'sv'), 'Tornet');
+  expect(mail?.subject).toBe(`${who} mentioned you in “Tornet”`);
+  mailbox.empty();
+  const { mail: plain } = await mentionMail(await reader('sam', ''), 'Tower');
+  expect(plain?.html).toContain('<html lang="en" dir="ltr">');
+});
+
+// LANGUAGE-4
+test('a mail that was asked for without signing in is in the language of the browser', async () => {
+  await reader('mira', '');
+  await reader('piet', 'nl');
+  for (const login of ['mira', 'piet']) {
+    const response = await fetch(`${library.address}/api/v1/auth/password-reset`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'accept-language': 'ja,en;q=0.5' },
+      body: JSON.stringify({ login }),
+    });
+    expect(response.status).toBe(202);
+  }
+  await settle(library);
+  expect(mailbox.to('mira@example.org')[0]?.subject).toBe('Vitrine の新しいパスワード');
+  expect(mailbox.to('piet@example.org')[0]?.subject).toBe('Een nieuw wachtwoord voor Vitrine');
+});
+
+// LANGUAGE-4, PUSH-3
+test('a push message is in the language of its recipient', async () => {
+  const anna = await reader('anna', 'pl');
+  const browser = pushService.browser();
+  await anna.ok('createPushSubscription', { body: browser.subscription });
+  const other = await library.join('bob');
+  await comment(other, await publisher(anna)({ title: 'Wieża' }));
+  await settle(library);
+  expect(browser.messages()).toEqual([
+    expect.objectContaining({
+      data: expect.objectContaining({ text: 'bob: komentarz do Twojego posta „Wieża”' }),
+    }),
+  ]);
+});
