@@ -150,8 +150,12 @@ function mount(server: FastifyInstance, { operation, run }: BoundOperation, moun
         answer.body.destroy();
         return reply.send(Readable.from([]));
       }
-      if (answer.body instanceof JsonText)
-        return reply.header('content-type', 'application/json; charset=utf-8').send(answer.body.text);
+      if (answer.body instanceof JsonText) {
+        const { text } = answer.body;
+        return reply
+          .header('content-type', 'application/json; charset=utf-8')
+          .send(typeof text === 'string' ? text : Readable.from(text, { objectMode: false }));
+      }
       return reply.send(answer.body ?? undefined);
     },
   });

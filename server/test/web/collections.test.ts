@@ -376,5 +376,31 @@ test.each([390, 1440])(
       ana.getByRole('menuitem', { name: `Tiny ${width}` }).click(),
     ]);
     expect(download.suggestedFilename()).toMatch(/\.png$/);
+
+    // A ZIP of files in that form (ARCHIVE-8).
+    const id = await makeCollection(`Shoot ${width}`, ['Pier', 'Gull']);
+    await openCollection(ana, id);
+    const notices = ana.getByRole('region', { name: 'Changes and downloads' });
+    const downloadAll = async () => {
+      await ana.getByRole('button', { name: 'Download as' }).click();
+      await ana.getByRole('menuitem', { name: `Tiny ${width}` }).click();
+    };
+    const [zip] = await Promise.all([ana.waitForEvent('download'), downloadAll()]);
+    expect(zip.suggestedFilename()).toBe(`Shoot ${width}.zip`);
+    await notices.getByText('2 files packed').waitFor();
+    await notices.getByRole('button', { name: 'Close' }).click();
+    await notices.waitFor({ state: 'detached' });
+
+    // Nothing is packed until the browser asks for the bytes. 204 leaves the page open.
+    await ana.route(/\/api\/v1\/archives\/[^/]+$/, (route) =>
+      route.request().isNavigationRequest() ? route.fulfill({ status: 204 }) : route.continue(),
+    );
+    await downloadAll();
+    await notices.getByText('0 of 2 files ready').waitFor();
+    await notices.getByRole('progressbar', { name: 'Files that are ready' }).waitFor();
+    expect(await ana.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    await notices.getByRole('button', { name: 'Cancel' }).click();
+    await notices.waitFor({ state: 'detached' });
+    await ana.unrouteAll({ behavior: 'wait' });
   },
 );

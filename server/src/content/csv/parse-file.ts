@@ -1,5 +1,4 @@
-import { isUtf8 } from 'node:buffer';
-import { readFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { encodingOf } from '../../media/text-encoding.ts';
@@ -23,12 +22,56 @@ const HEAD = 64 * 1024;
 /** Bytes of a row; more is a quotation mark that is never closed. */
 const LONGEST_ROW = 4 * 1024 * 1024;
 
+/** Yields the bytes of a file from a place on, in one buffer that is used again for each piece. */
+async function* piecesOf(path: string, from = 0): AsyncGenerator<Buffer, void> {
+  const buffer = Buffer.alloc(HEAD);
+  const file = await open(path);
+  try {
+    for (let at = from; ; ) {
+      const { bytesRead } = await file.read(buffer, 0, HEAD, at);
+      if (bytesRead === 0) return;
+      at += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns the first bytes of a file from a place on. */
+async function headOf(path: string, from = 0): Promise<Buffer> {
+  for await (const piece of piecesOf(path, from)) return piece;
+  return Buffer.alloc(0);
+}
+
+async function isUtf8File(path: string): Promise<boolean> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  try {
+    for await (const piece of piecesOf(path)) decoder.decode(piece, { stream: true });
+    decoder.decode();
+    return true;
+  } catch (error) {
+    // What the decoder throws for bytes that are not UTF-8.
+    if (error instanceof TypeError) return false;
+    throw error;
+  }
+}
+
+async function firstBeyondAscii(path: string): Promise<number> {
+  let before = 0;
+  for await (const piece of piecesOf(path)) {
+    const at = piece.findIndex((byte) => byte >= 0x80);
+    if (at >= 0) return before + at;
+    before += piece.length;
+  }
+  return before;
+}
+
 /** Returns the encoding of a whole file, in which the first character beyond ASCII may be far behind. */
-function encodingOfAll(bytes: Buffer): string {
-  const encoding = encodingOf(bytes.subarray(0, HEAD));
-  if (encoding !== 'utf-8' || isUtf8(bytes)) return encoding;
-  const at = bytes.findIndex((byte) => byte >= 0x80);
-  return encodingOf(bytes.subarray(at, at + HEAD));
+async function encodingOfAll(path: string): Promise<string> {
+  const encoding = encodingOf(await headOf(path));
+  if (encoding !== 'utf-8' || (await isUtf8File(path))) return encoding;
+  return encodingOf(await headOf(path, await firstBeyondAscii(path)));
 }
 
 const separators = [',', ';', '\t'] as const;
@@ -42,9 +85,8 @@ function separatorOf(head: string): string {
   return counted.reduce((most, candidate) => (candidate.times > most.times ? candidate : most)).separator;
 }
 
-function* decoded(bytes: Buffer, decoder: TextDecoder): Iterable<string> {
-  for (let at = 0; at < bytes.length; at += HEAD)
-    yield decoder.decode(bytes.subarray(at, at + HEAD), { stream: true });
+async function* decoded(path: string, decoder: TextDecoder): AsyncIterable<string> {
+  for await (const piece of piecesOf(path)) yield decoder.decode(piece, { stream: true });
   yield decoder.decode();
 }
 
@@ -54,7 +96,7 @@ function trimmed(cells: readonly string[]): readonly string[] {
 }
 
 async function* readRecords(
-  bytes: Buffer,
+  path: string,
   encoding: string,
   separator: string,
   mostRows: number,
@@ -67,7 +109,7 @@ async function* readRecords(
     max_record_size: LONGEST_ROW,
   });
   // Every error reaches the loop below through the parser.
-  pipeline(decoded(bytes, new TextDecoder(encoding)), parser, () => {});
+  pipeline(decoded(path, new TextDecoder(encoding)), parser, () => {});
   const records: AsyncIterable<string[]> = parser;
   let row = 0;
   let skipped = 0;
@@ -115,8 +157,7 @@ async function* gathered(rows: AsyncIterable<CsvRow>): AsyncIterable<CsvRow[]> {
 
 /** Reads a file in any usual encoding, with the separators and line ends that spreadsheets write (CSV-6). */
 export async function parseFile(path: string, mostRows: number): Promise<ParsedFile> {
-  const bytes = await readFile(path);
-  const encoding = encodingOfAll(bytes);
-  const separator = separatorOf(new TextDecoder(encoding).decode(bytes.subarray(0, HEAD)));
-  return { separator, rows: () => gathered(readRecords(bytes, encoding, separator, mostRows)) };
+  const encoding = await encodingOfAll(path);
+  const separator = separatorOf(new TextDecoder(encoding).decode(await headOf(path)));
+  return { separator, rows: () => gathered(readRecords(path, encoding, separator, mostRows)) };
 }

@@ -24,9 +24,10 @@ export type ParsingAnswer =
     }
   | { readonly kind: 'failed'; readonly message: string };
 
-/** Files that are parsed at a time. Each thread has up to 50 MiB of bytes and this heap. */
+/** Files that are parsed at a time, each in a thread with this heap, of which new objects have a small part. */
 const AT_ONCE = 2;
 const HEAP_MEGABYTES = 192;
+const YOUNG_MEGABYTES = 6;
 
 const inTurn = pLimit(AT_ONCE);
 
@@ -68,7 +69,10 @@ export function withCsvFile<T>(
   return inTurn(async () => {
     const worker = new Worker(programFile('content/csv/parsing-worker.ts'), {
       workerData: { path, mostRows } satisfies ParsingInput,
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MEGABYTES },
+      resourceLimits: {
+        maxOldGenerationSizeMb: HEAP_MEGABYTES,
+        maxYoungGenerationSizeMb: YOUNG_MEGABYTES,
+      },
     });
     try {
       const opened = await nextOf(worker);

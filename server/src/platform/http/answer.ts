@@ -25,13 +25,13 @@ interface Extras<O extends Operation> {
   scopedCookie?: O['cookie'] extends string ? ScopedCookie : never;
 }
 
-/** A body that is already serialised as JSON, of type `T`. */
+/** A body that is already serialised as JSON, of type `T`: a text, or its bytes in pieces if it may be long. */
 export class JsonText<T> {
-  readonly text: string;
+  readonly text: string | readonly Buffer[];
   /** Never set; ties the text to its type. */
   declare readonly of: T;
 
-  constructor(text: string) {
+  constructor(text: string | readonly Buffer[]) {
     this.text = text;
   }
 }
