@@ -522,7 +522,7 @@ CREATE OR REPLACE FUNCTION public.note_root_edits(ids uuid[])
 AS $function$
 begin
   perform graphile_worker.add_job('write-sidecars', json_build_object('root', noted.root_id),
-      job_key => 'write-sidecars:' || noted.root_id, max_attempts => 5)
+      job_key => 'write-sidecars:' || noted.root_id || ':' || pg_current_xact_id(), max_attempts => 5)
     from (
       select distinct a.root_id from assets a join roots r on r.id = a.root_id
       where a.id = any(ids) and r.sidecars = 'write') noted;

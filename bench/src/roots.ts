@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
 import { cacheDir } from './library.ts';
 import { peakMemory } from './peak-memory.ts';
+import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
 const PER_FOLDER = 1000;
 const LOOKED_EVERY_MS = 200;
@@ -33,7 +34,7 @@ interface Scanned {
 
 /**
  * `bench roots`: scans a folder of small files left in place, first all new and then unchanged, without making previews.
- * Measures seconds, files a second and the growth of memory of the service.
+ * Measures seconds, files a second, seconds of processor time and the growth of memory of the service.
  */
 export async function benchRoots(count: number): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
@@ -50,6 +51,11 @@ export async function benchRoots(count: number): Promise<void> {
     const who: { ref: number } = await (await call(url, '/auth/me', { headers })).json();
     const scan = async (begin: () => Promise<unknown>, what: string) => {
       const memory = await peakMemory(pid);
+      const used = async () => ({
+        service: await processorSeconds(pid),
+        all: await treeProcessorSeconds(pid),
+      });
+      const usedBefore = await used();
       const began = performance.now();
       await begin();
       let last: Scanned | undefined;
@@ -62,8 +68,12 @@ export async function benchRoots(count: number): Promise<void> {
       } while (last?.state === 'waiting' || last?.state === 'running');
       const seconds = (performance.now() - began) / 1000;
       const { before, growth } = await memory();
+      const usedAfter = await used();
+      const node = usedAfter.service - usedBefore.service;
+      const database = usedAfter.all - usedBefore.all - node;
       console.log(
         `${what}: ${last?.state}, ${last?.files} files in ${seconds.toFixed(1)} s, ${Math.round(count / seconds)} a second; ` +
+          `processor ${node.toFixed(1)} s service, ${database.toFixed(1)} s PostgreSQL; ` +
           `memory ${before} MB, at most ${growth} MB more; load ${loadavg()[0]?.toFixed(1)}`,
       );
     };

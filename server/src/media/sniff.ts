@@ -139,9 +139,24 @@ const programs: readonly string[] = [
   'application/x-mach-binary',
 ];
 
+/** A file to recognise, of which the caller may have read all bytes. */
+interface Sniffing {
+  path: string;
+  bytes: Buffer | null;
+}
+
+async function tailOf({ path, bytes }: Sniffing, length: number): Promise<Buffer> {
+  return bytes === null ? readTail(path, length) : bytes.subarray(Math.max(0, bytes.length - length));
+}
+
+async function signedType({ path, bytes }: Sniffing): Promise<FileTypeResult | undefined> {
+  const { fileTypeFromBuffer, fileTypeFromFile } = await import('file-type');
+  return bytes === null ? fileTypeFromFile(path) : fileTypeFromBuffer(bytes);
+}
+
 /** Returns whether a file ends with the directory of a ZIP archive. */
-async function endsWithZip(path: string, fileSize: number): Promise<boolean> {
-  const tail = await readTail(path, END_BYTES);
+async function endsWithZip(file: Sniffing, fileSize: number): Promise<boolean> {
+  const tail = await tailOf(file, END_BYTES);
   const end = tail.lastIndexOf('PK\x05\x06', undefined, 'latin1');
   if (end === -1 || end + 22 > tail.length || end + 22 + tail.readUInt16LE(end + 20) !== tail.length)
     return false;
@@ -150,18 +165,22 @@ async function endsWithZip(path: string, fileSize: number): Promise<boolean> {
 }
 
 /** Recognises a PDF after the head of a download, and a ZIP archive after a program that unpacks it. */
-async function afterOtherBytes(path: string, head: Buffer, fileSize: number): Promise<Sniffed | null> {
+async function afterOtherBytes(file: Sniffing, head: Buffer, fileSize: number): Promise<Sniffed | null> {
   const isLatePdf = /(?:^|[\r\n])%PDF-\d\.\d/.test(head.toString('latin1', 0, BEFORE_PDF + 8));
-  if (isLatePdf && (await readTail(path, 2048)).includes('%%EOF')) return sniffed('application/pdf', 'pdf');
-  return (await endsWithZip(path, fileSize)) ? sniffed('application/zip', 'zip') : null;
+  if (isLatePdf && (await tailOf(file, 2048)).includes('%%EOF')) return sniffed('application/pdf', 'pdf');
+  return (await endsWithZip(file, fileSize)) ? sniffed('application/zip', 'zip') : null;
 }
 
 /**
  * Returns the type of a file from its bytes alone, never from its name. Reads a bounded part of the file. Rejects
- * only on disk errors.
+ * only on disk errors. `bytes`: all bytes of the file, if the caller has read them.
  */
-export async function sniff(path: string): Promise<Sniffed> {
-  const { head, fileSize } = await readHead(path, HEAD_BYTES);
+export async function sniff(path: string, bytes: Buffer | null = null): Promise<Sniffed> {
+  const file: Sniffing = { path, bytes };
+  const { head, fileSize } =
+    bytes === null
+      ? await readHead(path, HEAD_BYTES)
+      : { head: bytes.subarray(0, HEAD_BYTES), fileSize: bytes.length };
   if (head.length === 0) return sniffed('application/octet-stream', null);
   // The UTF-16 byte order mark also matches MPEG audio, which is not valid text.
   if (markedEncoding(head)?.startsWith('utf-16') === true) {
@@ -174,19 +193,18 @@ export async function sniff(path: string): Promise<Sniffed> {
   const start = head.toString('latin1', 0, 16);
   const signature = signatures.find(([begins]) => start.startsWith(begins));
   if (signature !== undefined) return sniffed(signature[1], signature[2]);
-  const { fileTypeFromFile } = await import('file-type');
-  const found = corrected(await fileTypeFromFile(path).catch(() => undefined), head, fileSize);
+  const found = corrected(await signedType(file).catch(() => undefined), head, fileSize);
   if (found?.mime === 'image/tiff' && (await isCameraRaw(path))) return sniffed('image/x-dcraw', null);
   if (found?.mime === 'application/x-cfb') {
     const document = await oleDocument(path);
     if (document !== null) return sniffed(document.mime, document.extension);
   }
   // A program that unpacks the archive behind it.
-  if (programs.includes(found?.mime ?? '') && (await endsWithZip(path, fileSize)))
+  if (programs.includes(found?.mime ?? '') && (await endsWithZip(file, fileSize)))
     return sniffed('application/zip', 'zip');
   if (found !== undefined && found.mime !== 'application/xml') return sniffed(found.mime, found.ext);
   if (isTga(head, fileSize)) return sniffed('image/x-tga', 'tga');
-  const late = await afterOtherBytes(path, head, fileSize);
+  const late = await afterOtherBytes(file, head, fileSize);
   if (late !== null) return late;
   const known = model(head);
   if (known !== null) return known;

@@ -193,3 +193,31 @@ test.skipIf(process.getuid?.() === 0)('a folder that may not be written to fails
   await chmod(folder, 0o755);
   await forgetJobs();
 });
+
+// ROOT-15
+test('edits below one root do not wait for each other, nor for a scan', async () => {
+  const { asset, root, folder } = await openRoot();
+  await writeFile(join(folder, 'b.png'), await png(40, 30, 900));
+  await scan(root);
+  const { rows } = await sql<{ id: string }>`
+    select id from assets where root_id = ${root} and id <> ${asset}`.execute(db);
+  const other = rows[0]?.id ?? '';
+  const change = (id: string) =>
+    sql`insert into asset_changes (asset_id, properties) values (${id}, array['title'])`;
+  await db.transaction().execute(async (scanning) => {
+    await sql`select from roots where id = ${root} for share`.execute(scanning);
+    await db.transaction().execute(async (editing) => {
+      await change(other).execute(editing);
+      await mara.ok('updateAsset', { params: { id: asset }, body: { title: 'Boats' } });
+    });
+  });
+  const waiting = () =>
+    sql`select from graphile_worker.jobs where key like ${`write-sidecars:${root}%`}`.execute(db);
+  expect((await waiting()).rows).toHaveLength(2);
+  await library.runJobs();
+  // Two that have begun at the same time: the second one tries again.
+  await bringForward();
+  await library.runJobs();
+  expect((await waiting()).rows).toHaveLength(0);
+  expect((await readdir(folder)).toSorted()).toEqual(['a.png', 'a.png.xmp', 'b.png', 'b.png.xmp']);
+});

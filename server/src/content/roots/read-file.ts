@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import { copyFile, type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Sniffed, sniff } from '../../media/sniff.ts';
@@ -19,17 +19,24 @@ export type Reading = { kind: 'read'; facts: FileFacts } | { kind: 'changing' } 
 /** Files up to this size are read at once. */
 const WHOLE_BYTES = 1024 * 1024;
 
-async function hashOfFile(file: FileHandle, sizeBytes: number): Promise<string> {
+/** Returns the hash of a file, and its bytes if it is small. */
+async function hashOfFile(
+  file: FileHandle,
+  sizeBytes: number,
+): Promise<{ hash: string; bytes: Buffer | null }> {
+  if (sizeBytes <= WHOLE_BYTES) {
+    const bytes = await file.readFile();
+    return { hash: hash('sha256', bytes), bytes };
+  }
   const digest = createHash('sha256');
-  if (sizeBytes <= WHOLE_BYTES) return digest.update(await file.readFile()).digest('hex');
   for await (const chunk of file.createReadStream({ autoClose: false, highWaterMark: WHOLE_BYTES }))
     digest.update(chunk);
-  return digest.digest('hex');
+  return { hash: digest.digest('hex'), bytes: null };
 }
 
 /** Returns the type of a file, from a copy if its name is not UTF-8. */
-async function sniffBytes(path: Buffer, incomingDir: string): Promise<Sniffed> {
-  if (isUtf8(path)) return sniff(path.toString());
+async function sniffBytes(path: Buffer, bytes: Buffer | null, incomingDir: string): Promise<Sniffed> {
+  if (isUtf8(path)) return sniff(path.toString(), bytes);
   const copy = join(incomingDir, randomUUID());
   try {
     await copyFile(path, copy);
@@ -43,19 +50,19 @@ async function sniffBytes(path: Buffer, incomingDir: string): Promise<Sniffed> {
 export async function readFound(path: Buffer, state: FileState, incomingDir: string): Promise<Reading> {
   const file = await openRegular(path);
   if (file === null) return { kind: 'gone' };
-  let hash: string;
+  let read: { hash: string; bytes: Buffer | null };
   try {
-    hash = await hashOfFile(file, state.sizeBytes);
+    read = await hashOfFile(file, state.sizeBytes);
   } finally {
     await file.close();
   }
-  const type = await sniffBytes(path, incomingDir).catch((error: unknown) => {
+  const type = await sniffBytes(path, read.bytes, incomingDir).catch((error: unknown) => {
     if (isMissing(error)) return null;
     throw error;
   });
   const after = await stateOf(path);
   if (type === null || after === null) return { kind: 'gone' };
   return isSameState(state, after)
-    ? { kind: 'read', facts: { ...state, ...type, hash } }
+    ? { kind: 'read', facts: { ...state, ...type, hash: read.hash } }
     : { kind: 'changing' };
 }

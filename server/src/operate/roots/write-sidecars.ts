@@ -257,6 +257,16 @@ async function tryLater({ db }: WriteDeps, root: string): Promise<void> {
 }
 
 /**
+ * Removes the other jobs of a root that wait, because each edit has enqueued one. What they would write was committed before
+ * them, so that this run reads it.
+ */
+async function replaceWaiting(db: Database, root: string): Promise<void> {
+  await sql`select graphile_worker.remove_job(j.key) from graphile_worker.jobs j
+    where j.task_identifier = 'write-sidecars' and j.locked_at is null
+      and starts_with(j.key, ${`write-sidecars:${root}`})`.execute(db);
+}
+
+/**
  * Writes the sidecars of edited assets below a root, while no scan of it runs. What could not be written fails the job,
  * which is tried again a few times; the edits wait for the next one (ROOT-15).
  */
@@ -273,6 +283,7 @@ export function writeSidecarsJob(deps: WriteDeps): JobHandler<'write-sidecars'> 
     const lease = await takeLease(deps.db, id);
     if (lease === null) return tryLater(deps, id);
     try {
+      await replaceWaiting(deps.db, id);
       const { failed, first, waits } = await writeAll(deps, root);
       if (first !== null)
         throw new Error(

@@ -26,18 +26,22 @@ export async function addJobs(
   jobs: readonly ({ payload: object } & JobOptions)[],
 ): Promise<void> {
   if (jobs.length === 0) return;
+  // A statement cannot write a key twice.
+  const last = [...new Map(jobs.map((job) => [job.key, job])).values()];
   // The worker removes it again, and links the job to the work that enqueued it.
   const traceparent = activeSpan.getStore()?.traceparent;
-  const payloads = jobs.map(({ payload }) =>
+  const payloads = last.map(({ payload }) =>
     JSON.stringify(traceparent === undefined ? payload : { ...payload, traceparent }),
   );
-  const times = jobs.map(({ runAt }) => runAt ?? null);
-  const priorities = jobs.map(({ priority }) => priority ?? 0);
-  const flags = jobs.map((job) => (job.flags === undefined ? null : JSON.stringify(job.flags)));
-  await sql`select graphile_worker.add_job(${name}, payload => x.payload, job_key => x.key, run_at => x.run_at,
-      max_attempts => ${MAX_ATTEMPTS}, priority => x.priority,
-      flags => case when x.flags is not null then array(select jsonb_array_elements_text(x.flags)) end)
-    from unnest(${payloads}::json[], ${jobs.map(({ key }) => key)}::text[], ${times}::timestamptz[],
-      ${priorities}::int[], ${flags}::jsonb[])
-      x (payload, key, run_at, priority, flags)`.execute(db);
+  const times = last.map(({ runAt }) => runAt ?? null);
+  const priorities = last.map(({ priority }) => priority ?? 0);
+  const flags = last.map((job) => (job.flags === undefined ? null : JSON.stringify(job.flags)));
+  await sql`select count(*) from graphile_worker.add_jobs((
+    select array_agg((${name}, x.payload, null, x.run_at, ${MAX_ATTEMPTS}, x.key, x.priority,
+        case when x.flags is not null then array(select jsonb_array_elements_text(x.flags)) end)::graphile_worker.job_spec
+      order by x.place)
+    from unnest(${payloads}::json[], ${last.map(({ key }) => key)}::text[], ${times}::timestamptz[],
+      ${priorities}::int[], ${flags}::jsonb[]) with ordinality x (payload, key, run_at, priority, flags, place)))`.execute(
+    db,
+  );
 }
