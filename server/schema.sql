@@ -3397,6 +3397,7 @@ create table root_files (
   hash text not null,
   asset_id uuid,
   missing_since timestamp(3) with time zone,
+  is_film boolean not null default false,
   constraint root_files_root_id_path_key UNIQUE (root_id, path),
   constraint root_files_pkey PRIMARY KEY (id),
   constraint root_files_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE SET NULL,

@@ -75,8 +75,17 @@ export async function attachFilm(
   assetId: string,
   received: Received,
 ): Promise<boolean> {
-  const { hash, mime } = received;
   await storeFile(tx, storage, received);
+  return setFilm(tx, { ladder }, assetId, received);
+}
+
+/** Makes a file the film of an asset, in place of another one. Returns whether it was not already. */
+export async function setFilm(
+  tx: Tx,
+  { ladder }: Pick<Deps, 'ladder'>,
+  assetId: string,
+  { hash, mime }: Pick<Received, 'hash' | 'mime'>,
+): Promise<boolean> {
   const before = await tx
     .selectFrom('assets')
     .select(['film_hash', 'owner_user_ref'])

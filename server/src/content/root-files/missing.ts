@@ -7,9 +7,9 @@ export async function markMissing(tx: Tx, ids: readonly number[]): Promise<numbe
   const { rows } = await sql<{ id: number }>`
     with gone as (
       update root_files set missing_since = now()
-      where id = any(${[...ids]}::bigint[]) and missing_since is null returning id, asset_id),
+      where id = any(${[...ids]}::bigint[]) and missing_since is null returning id, asset_id, is_film),
     marked as (
-      update assets a set missing_since = now() from gone g where a.id = g.asset_id and a.missing_since is null)
+      update assets a set missing_since = now() from gone g where a.id = g.asset_id and not g.is_film and a.missing_since is null)
     select id from gone`.execute(tx);
   return rows.length;
 }
@@ -19,9 +19,9 @@ export async function markPresent(tx: Tx, ids: readonly number[]): Promise<numbe
   const { rows } = await sql<{ id: number; hash: string; mime: string | null }>`
     with back as (
       update root_files set missing_since = null
-      where id = any(${[...ids]}::bigint[]) and missing_since is not null returning id, asset_id, hash),
+      where id = any(${[...ids]}::bigint[]) and missing_since is not null returning id, asset_id, hash, is_film),
     unmarked as (
-      update assets a set missing_since = null from back b where a.id = b.asset_id returning a.id, a.processing_status)
+      update assets a set missing_since = null from back b where a.id = b.asset_id and not b.is_film returning a.id, a.processing_status)
     select b.id, b.hash, f.mime from back b
       left join unmarked u on u.id = b.asset_id and u.processing_status = 'failed'
       left join files f on f.hash = b.hash and u.id is not null`.execute(tx);

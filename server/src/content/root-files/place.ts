@@ -118,7 +118,7 @@ export async function recordPlaced(
   await sql`insert into root_files (root_id, path, size_bytes, modified_us, device, hash, asset_id)
     values (${root.id}, ${Buffer.from(path)}, ${sizeBytes}, ${modifiedUs}, ${device}, ${hash}, ${assetId})
     on conflict (root_id, path) do update set size_bytes = excluded.size_bytes, modified_us = excluded.modified_us,
-      device = excluded.device, hash = excluded.hash, asset_id = excluded.asset_id, missing_since = null`.execute(
+      device = excluded.device, hash = excluded.hash, asset_id = excluded.asset_id, is_film = false, missing_since = null`.execute(
     tx,
   );
   await sql`update assets set root_id = ${root.id}, root_path = ${path} where id = ${assetId}`.execute(tx);

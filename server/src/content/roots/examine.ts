@@ -7,6 +7,7 @@ import { pathBelow } from '../../platform/files/below.ts';
 import { type PathField, valuesOfPath, writePathValues } from '../path-values/path-values.ts';
 import { markPresent } from '../root-files/missing.ts';
 import { type FileState, isSameState, stateOf } from '../root-files/state.ts';
+import { mayBeFilm } from './film-files.ts';
 import { findKnown, type KnownFile, keyOfPath } from './known.ts';
 import { type Lease, LeaseLost } from './lease.ts';
 import { readFound } from './read-file.ts';
@@ -42,6 +43,8 @@ export interface Scan extends Scanning {
   counts: ScanCounts;
   fields: PathField[];
   sidecars: FoundSidecar[];
+  /** New films, which may belong to photos that the walk finds later (ROOT-16). */
+  films: FoundFile[];
   /** Names that devices have now, by the names that they had. */
   devices: Map<string, Set<string>>;
   /** Whether all of it is scanned, and not only what has just changed. */
@@ -141,7 +144,7 @@ async function readAll(scan: Scan, files: readonly Seen[]): Promise<FoundFile[]>
 }
 
 /** Stores files in one transaction; if that fails, in halves, so that one file does not keep others out. */
-async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise<void> {
+export async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise<void> {
   if (files.length === 0) return;
   const { deps, lease, root } = scan;
   try {
@@ -206,9 +209,13 @@ export async function examine(scan: Scan, paths: readonly Buffer[]): Promise<() 
   const originals = others.filter((file) => !isSidecar(file));
   scan.counts.files += files.filter((file) => !isSidecar(file)).length;
   const found = await readAll(scan, originals);
+  scan.films.push(...found.filter(mayBeFilm));
   return async () => {
     await refreshKnown(scan, unchanged);
-    await storeAll(scan, found);
+    await storeAll(
+      scan,
+      found.filter((file) => !mayBeFilm(file)),
+    );
     // Files with the bytes that they had before they were missing.
     await refreshKnown(
       scan,

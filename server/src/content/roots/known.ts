@@ -6,6 +6,8 @@ export interface KnownFile {
   id: number;
   path: Buffer;
   is_sidecar: boolean;
+  /** Whether it is the film of the photo that is the file of the asset (ROOT-16). */
+  is_film: boolean;
   size_bytes: number;
   modified_us: number;
   device: string;
@@ -14,7 +16,7 @@ export interface KnownFile {
   is_missing: boolean;
 }
 
-const columns = sql<KnownFile>`id, path, is_sidecar, size_bytes, modified_us, device, hash, asset_id,
+const columns = sql<KnownFile>`id, path, is_sidecar, is_film, size_bytes, modified_us, device, hash, asset_id,
   missing_since is not null as is_missing`;
 
 /** A path as the key of a map. */

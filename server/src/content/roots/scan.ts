@@ -20,6 +20,7 @@ import {
   type ScanCounts,
   STATES_AT_ONCE,
 } from './examine.ts';
+import { storeFilms } from './films.ts';
 import { isGone } from './gone.ts';
 import { type KnownFile, presentFiles, presentIn } from './known.ts';
 import { LeaseLost, takeLease } from './lease.ts';
@@ -71,7 +72,7 @@ async function markGone(scan: Scan, files: readonly KnownFile[]): Promise<void> 
       ids.map(({ id }) => id),
     );
   });
-  scan.counts.missing += ids.filter(({ is_sidecar }) => !is_sidecar).length;
+  scan.counts.missing += ids.filter(({ is_sidecar, is_film }) => !is_sidecar && !is_film).length;
 }
 
 async function useSidecars(scan: Scan): Promise<void> {
@@ -105,6 +106,7 @@ async function scanWhole(scan: Scan): Promise<string | null> {
     if (present > 1 || (present === 1 && identity !== root.identity)) return EMPTY;
   }
   await sql`update roots set identity = ${identity} where id = ${root.id}`.execute(deps.db);
+  await storeFilms(scan);
   await useSidecars(scan);
   for await (const files of presentFiles(deps.db, root.id)) await markGone(scan, files);
   return null;
@@ -130,6 +132,7 @@ async function scanChanges(scan: Scan): Promise<string | null> {
     // Another folder is at its path: only a look at all of it tells what is gone.
     if (identity !== root.identity) return scanWhole(scan);
     await walkFolder(scan, folder, false);
+    await storeFilms(scan);
     await useSidecars(scan);
     scan.sidecars = [];
     await markGone(scan, await presentIn(deps.db, root.id, folder, await isFolderGone(root, folder)));
@@ -177,6 +180,7 @@ export async function runScan(
       fields,
       seen: new Set(),
       sidecars: [],
+      films: [],
       devices: new Map(),
       whole,
       onProgress,

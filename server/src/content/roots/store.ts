@@ -11,6 +11,7 @@ import { takeKeyedLocks } from '../../platform/database/take-lock.ts';
 import { pathBelow } from '../../platform/files/below.ts';
 import { isMissing } from '../../platform/files/directory-tree.ts';
 import { enqueueNew } from '../assets/decoding-jobs.ts';
+import { setFilm } from '../assets/film.ts';
 import { copyEmbedded, firstState, titleFrom, typeOfKind } from '../assets/insert.ts';
 import { baseName } from '../assets/receive.ts';
 import { seedValues } from '../fields/values/seed.ts';
@@ -58,7 +59,7 @@ async function candidatesFor(
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
     select f.asset_id, f.hash, f.id as file, f.path from root_files f
-      where f.root_id = ${root.id} and f.hash = any(${[...hashes]}::text[]) and f.asset_id is not null
+      where f.root_id = ${root.id} and f.hash = any(${[...hashes]}::text[]) and f.asset_id is not null and not f.is_film
     union all
     select a.id, a.file_hash, null, null from assets a
       where a.file_hash = any(${[...hashes]}::text[]) and a.root_id is null and a.missing_since is not null
@@ -128,24 +129,25 @@ interface NewRow {
   path: Buffer;
   facts: FileFacts;
   assetId: string;
+  isFilm?: true;
 }
 
 /** Records which files have which bytes. The row of a path may exist, without its asset. */
-async function insertRows(tx: Tx, rootId: string, rows: readonly NewRow[]): Promise<void> {
-  await sql`insert into root_files (root_id, path, size_bytes, modified_us, device, hash, asset_id)
-    select ${rootId}, x.path, x.size, x.modified, x.device, x.hash, x.asset
+export async function insertRows(tx: Tx, rootId: string, rows: readonly NewRow[]): Promise<void> {
+  await sql`insert into root_files (root_id, path, size_bytes, modified_us, device, hash, asset_id, is_film)
+    select ${rootId}, x.path, x.size, x.modified, x.device, x.hash, x.asset, x.film
     from unnest(${rows.map(({ path }) => path)}::bytea[], ${rows.map(({ facts }) => facts.sizeBytes)}::bigint[],
       ${rows.map(({ facts }) => facts.modifiedUs)}::bigint[], ${rows.map(({ facts }) => facts.device)}::text[],
-      ${rows.map(({ facts }) => facts.hash)}::text[], ${rows.map(({ assetId }) => assetId)}::uuid[])
-      x (path, size, modified, device, hash, asset)
+      ${rows.map(({ facts }) => facts.hash)}::text[], ${rows.map(({ assetId }) => assetId)}::uuid[],
+      ${rows.map(({ isFilm }) => isFilm === true)}::boolean[]) x (path, size, modified, device, hash, asset, film)
     on conflict (root_id, path) do update set size_bytes = excluded.size_bytes, modified_us = excluded.modified_us,
-      device = excluded.device, hash = excluded.hash, asset_id = excluded.asset_id, missing_since = null`.execute(
+      device = excluded.device, hash = excluded.hash, asset_id = excluded.asset_id, is_film = excluded.is_film, missing_since = null`.execute(
     tx,
   );
 }
 
 /** Records the bytes that the library does not know yet. It has no copy of them. */
-async function insertFiles(tx: Tx, files: readonly FoundFile[]): Promise<void> {
+export async function insertFiles(tx: Tx, files: readonly FoundFile[]): Promise<void> {
   const facts = [...new Map(files.map((file) => [file.facts.hash, file.facts])).values()];
   await sql`insert into files (hash, size_bytes, mime, extension, makers_version, in_place)
     select x.hash, x.size, x.mime, x.extension, ${MAKERS_VERSION}, true
@@ -238,6 +240,22 @@ export async function touchRows(
   );
 }
 
+/** Gives the asset of a known file its new bytes, as a version or as its film. Returns false if they are of another kind. */
+async function isReplaced(
+  deps: Pick<Deps, 'ladder'>,
+  tx: Tx,
+  scanning: Scanning,
+  { path, facts, known }: FoundFile & { known: KnownFile },
+): Promise<boolean> {
+  const { asset_id, is_film } = known;
+  if (asset_id === null) return false;
+  if (!is_film)
+    return addVersionOf(deps, tx, scanning.owner, asset_id, { ...facts, name: nameOf(textOf(path)) });
+  if (facts.kind !== 'video') return false;
+  await setFilm(tx, deps, asset_id, facts);
+  return true;
+}
+
 /** Stores the new bytes of a known file as a version of its asset, or as a new asset if it is of another kind. */
 async function storeChanged(
   deps: Pick<Deps, 'ladder'>,
@@ -245,19 +263,16 @@ async function storeChanged(
   scanning: Scanning,
   file: FoundFile & { known: KnownFile },
 ): Promise<FoundFile[]> {
-  const { path, facts, known } = file;
-  const name = nameOf(textOf(path));
-  const isVersion =
-    known.asset_id !== null &&
-    (await addVersionOf(deps, tx, scanning.owner, known.asset_id, { ...facts, name }));
-  if (!isVersion) return [file];
+  const { facts, known } = file;
+  if (!(await isReplaced(deps, tx, scanning, file))) return [file];
   await sql`update root_files set size_bytes = ${facts.sizeBytes}, modified_us = ${facts.modifiedUs},
       device = ${facts.device}, hash = ${facts.hash}, missing_since = null where id = ${known.id}`.execute(
     tx,
   );
-  await sql`update assets set missing_since = null where id = ${known.asset_id} and missing_since is not null`.execute(
-    tx,
-  );
+  if (!known.is_film)
+    await sql`update assets set missing_since = null where id = ${known.asset_id} and missing_since is not null`.execute(
+      tx,
+    );
   return [];
 }
 

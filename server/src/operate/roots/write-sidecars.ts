@@ -47,7 +47,7 @@ class NotReadYet extends Error {}
 async function nextEdits(db: Database, rootId: string, after: string): Promise<Edit[]> {
   const { rows } = await sql<Edit>`
     select e.asset_id, e.edited_at::text as edited_at, (select f.path from root_files f
-      where f.asset_id = e.asset_id and f.root_id = e.root_id and not f.is_sidecar and f.missing_since is null
+      where f.asset_id = e.asset_id and f.root_id = e.root_id and not f.is_sidecar and not f.is_film and f.missing_since is null
       order by f.id limit 1) as path
     from root_edits e where e.root_id = ${rootId} and e.asset_id > ${after}::uuid
     order by e.asset_id limit ${BATCH}`.execute(db);

@@ -1272,6 +1272,7 @@ interface RootFilesTable {
   hash: string;
   asset_id: string | null;
   missing_since: string | null;
+  is_film: Generated<boolean>;
 }
 
 interface RootsTable {

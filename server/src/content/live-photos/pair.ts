@@ -1,0 +1,97 @@
+import { stemOf } from '@vitrine/contract/sidecars';
+import type { MetadataReader } from '../../media/metadata/reader.ts';
+
+/** A file that may be the photo or the film of a live photo. */
+export interface Candidate {
+  name: string;
+}
+
+/** A film without an identifier that lasts longer than this is one by itself, in seconds. */
+const LONGEST_FILM = 4;
+
+/** Returns whether a file has the name of a photo that may have a film. */
+export const isPhoto = ({ name }: Candidate) => /\.(?:heic|heif|jpe?g|avif)$/i.test(name);
+/** Returns whether a file has the name of a film that may be that of a photo. */
+export const isFilm = ({ name }: Candidate) => /\.(?:mov|mp4)$/i.test(name);
+/** Phones that write both formats store the film of the HEIC. */
+const byFormat = ({ name }: Candidate) => (/\.hei[cf]$/i.test(name) ? 0 : 1);
+
+/** The metadata that shows whether a film and a photo belong together. */
+export interface Marks {
+  /** Apple's devices write it into both files. */
+  identifier: string | null;
+  seconds: number | null;
+}
+
+export const noMarks: Marks = { identifier: null, seconds: null };
+
+/** Reads the marks of the file at a path. A file that cannot be read has none. */
+export async function readMarks({ read }: Pick<MetadataReader, 'read'>, path: string): Promise<Marks> {
+  const found = await read(path);
+  if (found.outcome === 'failed') return noMarks;
+  const [, raw] = Object.entries(found.raw).find(([key]) => key.endsWith(':ContentIdentifier')) ?? [];
+  const identifier = (Array.isArray(raw) ? raw[0] : raw)?.trim() ?? '';
+  const seconds = found.sources.duration_seconds?.value;
+  return {
+    identifier: identifier === '' ? null : identifier,
+    seconds: typeof seconds === 'number' ? seconds : null,
+  };
+}
+
+type MarksOf<File> = (file: File) => Promise<Marks>;
+
+/** Returns a function that reads the marks of each file once. */
+export function marksOnce<File>(read: MarksOf<File>): MarksOf<File> {
+  const marks = new Map<File, Promise<Marks>>();
+  return (file) => {
+    const known = marks.get(file) ?? read(file);
+    marks.set(file, known);
+    return known;
+  };
+}
+
+/** Returns the photo of a film among photos of its name: with the same identifier, or if one has none and the film is short. */
+async function findNamed<File extends Candidate>(
+  marksOf: MarksOf<File>,
+  { identifier, seconds }: Marks,
+  photos: readonly File[],
+): Promise<File | undefined> {
+  const isShort = seconds !== null && seconds <= LONGEST_FILM;
+  for (const photo of photos) {
+    const its = (await marksOf(photo)).identifier;
+    if (identifier === null || its === null ? isShort : identifier === its) return photo;
+  }
+  return undefined;
+}
+
+/** Groups photos by their identifiers. */
+async function byIdentifier<File extends Candidate>(
+  marksOf: MarksOf<File>,
+  photos: readonly File[],
+): Promise<ReadonlyMap<string | null, File[]>> {
+  const identifiers = new Map<File, string | null>();
+  for (const photo of photos) identifiers.set(photo, (await marksOf(photo)).identifier);
+  return Map.groupBy(photos, (photo) => identifiers.get(photo) ?? null);
+}
+
+/** Finds the photo of each film in a folder: with the same identifier, or with the same name and a short film (ADMIN-32). */
+export async function pairFolder<File extends Candidate>(
+  marksOf: MarksOf<File>,
+  files: readonly File[],
+): Promise<[photo: File, film: File][]> {
+  const photos = files.filter(isPhoto).sort((a, b) => byFormat(a) - byFormat(b));
+  const named = Map.groupBy(photos, ({ name }) => stemOf(name));
+  const pairs = new Map<File, File>();
+  const isFree = (photo: File) => !pairs.has(photo);
+  let identified: ReadonlyMap<string | null, File[]> | null = null;
+  for (const film of photos.length === 0 ? [] : files.filter(isFilm)) {
+    const marks = await marksOf(film);
+    let photo = await findNamed(marksOf, marks, named.get(stemOf(film.name))?.filter(isFree) ?? []);
+    if (photo === undefined && marks.identifier !== null) {
+      identified ??= await byIdentifier(marksOf, photos);
+      photo = identified.get(marks.identifier)?.find(isFree);
+    }
+    if (photo !== undefined) pairs.set(photo, film);
+  }
+  return [...pairs];
+}

@@ -1,0 +1,140 @@
+import { basename } from 'node:path/posix';
+import { sql } from 'kysely';
+import type { Deps } from '../../core/deps.ts';
+import type { Tx } from '../../platform/database/pool.ts';
+import { takeKeyedLocks } from '../../platform/database/take-lock.ts';
+import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { setFilm } from '../assets/film.ts';
+import { discard, receive } from '../assets/receive.ts';
+import { isPhoto, type Marks, marksOnce, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
+import { fail, reasonOf, type Scan, storeAll } from './examine.ts';
+import { MOST_FILM_BYTES } from './film-files.ts';
+import { keyOfPath } from './known.ts';
+import { type FoundFile, idsOfPaths, insertFiles, insertRows } from './store.ts';
+import { textOf } from './walk.ts';
+
+/** The asset of a photo beside a film. */
+interface Photo {
+  path: Buffer;
+  id: string;
+  hash: string;
+  film_hash: string | null;
+}
+
+/** Returns the assets of photos with the names of these films. */
+async function photosBeside({ deps, root }: Scan, films: readonly FoundFile[]): Promise<Photo[]> {
+  const bases = films.map(({ path }) => path.subarray(0, path.lastIndexOf(0x2e)));
+  const starts = bases.map((base) => Buffer.concat([base, Buffer.from('.')]));
+  const ends = bases.map((base) => Buffer.concat([base, Buffer.from('/')]));
+  const { rows } = await sql<Photo>`
+    select distinct f.path, a.id, a.file_hash as hash, a.film_hash
+    from unnest(${starts}::bytea[], ${ends}::bytea[]) b (start, stop)
+      join root_files f on f.root_id = ${root.id} and f.path >= b.start and f.path < b.stop
+      join assets a on a.id = f.asset_id
+    where not f.is_sidecar and not f.is_film and f.missing_since is null and a.deleted_at is null`.execute(
+    deps.db,
+  );
+  const hashes = new Set(films.map(({ facts }) => facts.hash));
+  return rows.filter(
+    ({ path, film_hash }) => isPhoto({ name: textOf(path) }) && (film_hash === null || hashes.has(film_hash)),
+  );
+}
+
+/** Reads the marks of a film, from a copy: programs do not get files of a root. */
+async function marksOfFilm({ deps, root }: Scan, { path, facts }: FoundFile): Promise<Marks> {
+  const file = await openRegular(pathBelow(root.path, path));
+  if (file === null) return noMarks;
+  // The stream closes the file.
+  const received = await receive(file.createReadStream(), deps.storage, MOST_FILM_BYTES);
+  try {
+    return received.hash === facts.hash ? await readMarks(deps.metadata, received.path) : noMarks;
+  } finally {
+    await discard(received.path);
+  }
+}
+
+/** A photo or a film of a folder. */
+interface Half {
+  name: string;
+  photo?: Photo;
+  film?: FoundFile;
+}
+
+interface Pair {
+  photo: Photo;
+  film: FoundFile;
+}
+
+async function findPairs(scan: Scan, films: readonly FoundFile[], photos: readonly Photo[]): Promise<Pair[]> {
+  const { storage, metadata } = scan.deps;
+  const nameOf = (path: Buffer) => basename(textOf(path));
+  const halves: Half[] = [
+    ...photos.map((photo) => ({ name: nameOf(photo.path), photo })),
+    ...films.map((film) => ({ name: nameOf(film.path), film })),
+  ];
+  const marksOf = marksOnce(async ({ photo, film }: Half) => {
+    if (film !== undefined) return marksOfFilm(scan, film);
+    if (photo === undefined) return noMarks;
+    return storage.withLocalFile(originalKey(photo.hash), (path) => readMarks(metadata, path));
+  });
+  const pairs = await pairFolder(marksOf, halves);
+  return pairs.flatMap(([{ photo }, { film }]) =>
+    photo === undefined || film === undefined ? [] : [{ photo, film }],
+  );
+}
+
+/** Makes a film below the root that of an asset. */
+async function attachFilm(
+  { deps, root }: Pick<Scan, 'root'> & { deps: Pick<Deps, 'ladder'> },
+  tx: Tx,
+  { photo, film }: Pair,
+): Promise<void> {
+  const { path, facts } = film;
+  await takeKeyedLocks(tx, 'file', [facts.hash]);
+  await insertFiles(tx, [film]);
+  await setFilm(tx, deps, photo.id, facts);
+  // Where the film was before it was moved with its photo.
+  await sql`delete from root_files where root_id = ${root.id} and asset_id = ${photo.id} and is_film`.execute(
+    tx,
+  );
+  await insertRows(tx, root.id, [{ path, facts, assetId: photo.id, isFilm: true }]);
+}
+
+/** Pairs the films of one folder. Returns those without a photo. */
+async function pairFilms(scan: Scan, films: readonly FoundFile[]): Promise<FoundFile[]> {
+  const photos = await photosBeside(scan, films);
+  if (photos.length === 0) return [...films];
+  const pairs = await findPairs(scan, films, photos);
+  for (const pair of pairs) {
+    const ids = await scan.deps.db.transaction().execute(async (tx) => {
+      await scan.lease.hold(tx);
+      await attachFilm(scan, tx, pair);
+      return idsOfPaths(tx, scan.root.id, [pair.film.path]);
+    });
+    for (const id of ids) scan.seen.add(id);
+  }
+  const paired = new Set(pairs.map(({ film }) => film));
+  return films.filter((film) => !paired.has(film));
+}
+
+/** Films of one transaction. */
+const PART = 500;
+
+/**
+ * Stores the films that the walk has found, once the photos are stored: as films of the photos that they belong to, otherwise
+ * as assets (ROOT-16).
+ */
+export async function storeFilms(scan: Scan): Promise<void> {
+  const waiting = scan.films;
+  scan.films = [];
+  const alone: FoundFile[] = [];
+  for (const [, films] of Map.groupBy(waiting, ({ path }) => keyOfPath(folderOf(path)))) {
+    try {
+      alone.push(...(await pairFilms(scan, films)));
+    } catch (error) {
+      for (const { path } of films) fail(scan, path, reasonOf(error));
+    }
+  }
+  for (let at = 0; at < alone.length; at += PART) await storeAll(scan, alone.slice(at, at + PART));
+}
