@@ -7,6 +7,7 @@ import sharp from 'sharp';
 import { admin, call, openEmptyLibrary, signIn } from './empty-library.ts';
 import { cacheDir } from './library.ts';
 import { peakMemory } from './peak-memory.ts';
+import { processorSeconds } from './processor-time.ts';
 
 const FILES = 20;
 const FILE_BYTES = 256 * 1024 * 1024;
@@ -95,10 +96,16 @@ export async function benchZip(): Promise<void> {
     const pack = async (body: object) => {
       const request = { method: 'POST', headers: json, body: JSON.stringify(body) };
       const { url } = (await (await call(address, '/archives', request)).json()) as { url: string };
-      const memory = await peakMemory(child.pid ?? 0);
+      const pid = child.pid ?? 0;
+      const memory = await peakMemory(pid);
+      const used = await processorSeconds(pid);
+      const own = process.cpuUsage();
       const began = performance.now();
       const bytes = await drain(await fetch(`${address}${url}`, { headers: { cookie } }));
-      return { bytes, took: seconds(began), ...(await memory()) };
+      const took = seconds(began);
+      const { user, system } = process.cpuUsage(own);
+      const processor = { service: (await processorSeconds(pid)) - used, client: (user + system) / 1e6 };
+      return { bytes, took, processor, ...(await memory()) };
     };
 
     const ids: string[] = [];
@@ -107,9 +114,9 @@ export async function benchZip(): Promise<void> {
       await dropCaches();
       const rate = await diskRate(join(library.directory, 'library'));
       await dropCaches();
-      const { bytes, took, growth, before } = await pack({ ids });
+      const { bytes, took, processor, growth, before } = await pack({ ids });
       console.log(
-        `ZIP of ${(bytes / 1e9).toFixed(2)} GB in ${took.toFixed(1)} s, ${(bytes / took / 1e6).toFixed(0)} MB/s, ${(bytes / took / rate).toFixed(2)} of the disk's ${(rate / 1e6).toFixed(0)} MB/s; ${growth} MB more than the ${before} before`,
+        `ZIP of ${(bytes / 1e9).toFixed(2)} GB in ${took.toFixed(1)} s, ${(bytes / took / 1e6).toFixed(0)} MB/s, ${(bytes / took / rate).toFixed(2)} of the disk's ${(rate / 1e6).toFixed(0)} MB/s; ${processor.service.toFixed(1)} s of processor time, and ${processor.client.toFixed(1)} s of the client; ${growth} MB more than the ${before} before`,
       );
     }
 

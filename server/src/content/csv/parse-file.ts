@@ -137,7 +137,7 @@ async function* readRecords(
 }
 
 /** Rows that are yielded together, and characters of their cells. */
-const ROWS_AT_ONCE = 250;
+const ROWS_AT_ONCE = 100;
 const CHARACTERS_AT_ONCE = 64 * 1024;
 
 /** Gathers rows, so that a message to another thread has several, but not many. */
