@@ -285,8 +285,8 @@ export const streamEvents = operation({
   tag: 'Notifications',
   summary: 'Stream events',
   description:
-    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it; read its thread and its reviews again after an interruption. The stream ends with the session or token. Returns 429 when the account has ten open streams.',
-  door: 'signedIn',
+    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it; read its thread and its reviews again after an interruption. The stream ends with the session or token. In public mode, visitors without an account get the comments, annotations and whiteboards of a `post` that they read, and nothing else. Returns 429 when the account has ten open streams, or the address of a visitor twenty.',
+  door: 'public',
   scope: 'read',
   query: closed({ post: Type.Optional(Uuid) }),
   responses: {

@@ -36,8 +36,8 @@ export interface HttpFacts {
   ): string | undefined;
   /** The bytes of a raw body (APPEARANCE-4), empty when there were none. */
   raw: Buffer;
-  /** Opens an account's event stream for the lifetime of this response. */
-  openEvents(accountRef: number, readState: ReadStreamState, topic?: Topic): Readable;
+  /** Opens an event stream for the lifetime of this response: of an account, or of the address of a visitor (null). */
+  openEvents(accountRef: number | null, readState: ReadStreamState, topic?: Topic): Readable;
 }
 
 type AdmittedCaller<O extends Operation> = O['door'] extends 'open' | 'public' ? Caller : SignedIn;

@@ -59,7 +59,8 @@ function factsOf(request: FastifyRequest, reply: FastifyReply, streams: EventStr
     cookie: (name) => request.cookies[name] ?? null,
     header: (name) => [request.headers[name] ?? []].flat()[0],
     raw: Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0),
-    openEvents: (accountRef, look, topic) => streams.open(accountRef, look, reply.raw, topic),
+    openEvents: (accountRef, look, topic) =>
+      streams.open(accountRef ?? clientAddress(request), look, reply.raw, topic),
   };
 }
 

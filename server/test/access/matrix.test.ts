@@ -1,7 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
-import { type Annotated, addAnnotations, removeAnnotations } from './annotated-world.ts';
+import {
+  type Annotated,
+  addAnnotations,
+  discusses,
+  removeAnnotations,
+  seesMember,
+} from './annotated-world.ts';
 import { must } from './cells.ts';
 import { type AssetCell, isInDrafts, isInFeed, refusalAt, type Switches } from './due.ts';
 import { openLedger } from './ledger.ts';
@@ -323,11 +329,15 @@ describe('access matrix, annotations', () => {
   test('the events of a post reach exactly those who are shown the file', async () => {
     const post = must(annotated.posts[0], 'post');
     const [first, last] = post.members;
-    const withSession = callers.filter(({ scopes, ref }) => scopes === null && ref !== null);
     const about = { post, first: must(first, 'member'), last: must(last, 'member') };
+    // Everyone without a token who is sent the last annotation, visitors included.
+    const listeners = callers.filter(
+      ({ scopes, kind }) =>
+        scopes === null && seesMember(annotated, kind, about.last) && discusses(annotated, kind, post),
+    );
     // Opens a few streams at a time, because each is told about every other viewer.
-    for (let from = 0; from < withSession.length; from += 6)
-      await listenToAnnotations(matrix, annotated, withSession.slice(from, from + 6), about);
+    for (let from = 0; from < listeners.length; from += 6)
+      await listenToAnnotations(matrix, annotated, listeners.slice(from, from + 6), about);
     await together(callers, (caller) => {
       const posts = portion(caller, annotated.posts, callerKinds);
       return lookAtStreams(

@@ -62,6 +62,15 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
     .poll(() => shown.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0))
     .toBe(true);
   expect(await ben.getByRole('link', { name: 'Open the post' }).count()).toBe(0);
+  const place = { asset_id: members[0]?.asset_id, anchor: { kind: 'point', x: 0.5, y: 0.5 } };
+  await call(eve, 'POST', `/posts/${post.id}/annotations`, { ...place, body: 'Crooked.' });
+  await ben.getByRole('button', { name: 'Full screen' }).first().tap();
+  await ben.getByRole('button', { name: /^Comments/ }).tap();
+  const panel = ben.getByRole('complementary', { name: 'Comments on this file' });
+  await panel.getByText('Crooked.').waitFor();
+  await panel.getByRole('button', { name: 'Reply' }).waitFor();
+  await panel.getByRole('button', { name: 'Close the comments' }).tap();
+  await ben.getByRole('button', { name: 'Close', exact: true }).tap();
   await fits(ben);
   await ben.getByText('Decide about single files').click();
   await ben.getByLabel('2. Pier 2').selectOption('Request changes');

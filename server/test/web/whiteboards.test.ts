@@ -97,6 +97,11 @@ test('the keyboard draws, and undo and redo are saved', async () => {
 
 test('other readers see a board as it is drawn and cannot draw on it; its author may delete it', async () => {
   const [board] = await boards();
+  await studio.library.setPublicMode(true);
+  await call(ana, 'PATCH', `/posts/${post}`, { visibility: 'public' });
+  const visitor = await studio.openPage();
+  await visitor.goto(`/posts/${post}/whiteboards/${board?.id}`);
+  await visitor.getByRole('img', { name: 'A drawing of 1 stroke' }).waitFor();
   await otto.goto(`/posts/${post}/whiteboards/${board?.id}`);
   await otto.getByRole('img', { name: 'A drawing of 1 stroke' }).waitFor();
   expect(await otto.getByRole('toolbar').count()).toBe(0);
@@ -104,6 +109,9 @@ test('other readers see a board as it is drawn and cannot draw on it; its author
   await surface(ana).focus();
   for (const key of ['p', 'Space', 'ArrowUp', 'Space']) await ana.keyboard.press(key);
   await otto.getByRole('img', { name: 'A drawing of 2 strokes' }).waitFor();
+  await visitor.getByRole('img', { name: 'A drawing of 2 strokes' }).waitFor();
+  await visitor.context().close();
+  await studio.library.setPublicMode(false);
   await ana.getByRole('button', { name: 'Delete', exact: true }).click();
   await ana.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await ana.getByRole('link', { name: 'New whiteboard' }).waitFor();

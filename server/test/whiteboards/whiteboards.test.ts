@@ -332,6 +332,51 @@ test('readers who look at the post are told of a whiteboard that is made, change
   }
 });
 
+// BOARD-10, ANNOTATION-22
+describe('a visitor of a public post without an account', () => {
+  const guest = library.anonymous();
+  const look = () => listen(library.address, { cookie: guest }, post);
+
+  test('is told of whiteboards, comments and annotations, and of nobody who is looking', async () => {
+    const [stream, reader] = [await look(), await listen(library.address, { cookie: viewer }, post)];
+    try {
+      const drawn = await draw(ines);
+      await stream.heard('whiteboard', ({ id }: { id: string }) => id === drawn.id);
+      const said = await ines.ok('createComment', { params: { id: post }, body: { body: 'said' } });
+      const heard = await stream.heard('comment', ({ id }: { id: string }) => id === said.id);
+      expect(heard).toMatchObject({ body: 'said', liked: false });
+      const body = { asset_id: picture, anchor: { kind: 'page', page: 1 } as const, body: 'unseen' };
+      await ines.send(`/posts/${post}/annotations`, { method: 'POST', body });
+      const viewers = await reader.heard<{ viewers: { ref: number }[] }>('presence', () => true);
+      expect(viewers.viewers.map(({ ref }) => ref)).toEqual([viewer.ref]);
+      expect(stream.text()).not.toContain('presence');
+      expect(stream.text()).not.toContain('notification');
+    } finally {
+      stream.close();
+      reader.close();
+    }
+  });
+
+  test('is told of nothing once the post is not public any more', async () => {
+    const stream = await look();
+    await mara.ok('updatePost', { params: { id: post }, body: { visibility: 'org-only' } });
+    await draw(ines);
+    await stream.ended;
+    expect(stream.text()).not.toContain('whiteboard');
+    expect((await look()).status).toBe(404);
+  });
+
+  test('has no stream without a post or public mode, and at most twenty from one address', async () => {
+    expect((await listen(library.address, { cookie: guest })).status).toBe(401);
+    const streams = await Promise.all(Array.from({ length: 21 }, look));
+    expect(streams.map(({ status }) => status).sort()).toEqual([...Array(20).fill(200), 429]);
+    await library.setPublicMode(false);
+    await draw(ines);
+    await Promise.all(streams.map(({ ended }) => ended));
+    expect((await look()).status).toBe(401);
+  });
+});
+
 // BOARD-11
 test('a whiteboard is exported as SVG and PNG, with letters as paths', async () => {
   const text: Stroke = { points: [[0.1, 0.1]], tool: 'text', text: '</svg><script>', color: '#e5484d' };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { sql } from 'kysely';
 import { commentsInSight, mayDiscuss, viewersOf } from '../../access/annotations.ts';
-import type { SignedIn } from '../../access/caller.ts';
+import type { Caller, SignedIn } from '../../access/caller.ts';
 import { identityJson } from '../../access/identities.ts';
 import { readablePosts } from '../../access/posts.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -18,7 +18,7 @@ type Said = { event: string; data: unknown }[];
 /** Returns what a change of a comment means to this caller: nothing, unless the thread shows it to them (ANNOTATION-10). */
 async function readChange(
   db: Database,
-  caller: SignedIn,
+  caller: Caller,
   event: 'comment' | 'resolved',
   id: string,
 ): Promise<Said> {
@@ -40,7 +40,7 @@ async function readDecision(db: Database, caller: SignedIn, id: string): Promise
 }
 
 /** Returns which whiteboard changed, to those who read the post and not only its annotations (BOARD-10). */
-async function readWhiteboardNews(db: Database, caller: SignedIn, postId: string, id: string): Promise<Said> {
+async function readWhiteboardNews(db: Database, caller: Caller, postId: string, id: string): Promise<Said> {
   const { rows } = await sql<{ updated_at: string | null }>`
     select w.updated_at from posts p left join whiteboards w on w.id = ${id}::uuid and w.post_id = p.id
     where p.id = ${postId} and ${readablePosts(caller)}`.execute(db);
@@ -64,19 +64,41 @@ async function readPresence(db: Database, caller: SignedIn, postId: string): Pro
   return [{ event: 'presence', data: { viewers: rows.map(({ viewer }) => viewer) } }];
 }
 
+/** What visitors without an account are told of: they neither review nor see who is looking (ANNOTATION-22). */
+const toldToVisitors: ReadonlySet<string> = new Set(['comment', 'resolved', 'whiteboard']);
+
+/** Returns the account that is shown as looking; null for visitors and for who acts as another account (ANNOTATION-11). */
+function shownViewer(caller: Caller): number | null {
+  return caller.kind === 'anonymous' || caller.impersonator !== null ? null : caller.ref;
+}
+
+/** Returns what a message about a post means for the caller. */
+async function readNews(db: Database, caller: Caller, postId: string, message: string): Promise<Said> {
+  const [what = '', id = ''] = message.split(' ');
+  if (what === 'whiteboard') return readWhiteboardNews(db, caller, postId, id);
+  if (what === 'comment' || what === 'resolved') return readChange(db, caller, what, id);
+  if (caller.kind === 'anonymous') return [];
+  if (what === 'presence') return readPresence(db, caller, postId);
+  return what === 'decision' ? readDecision(db, caller, id) : [];
+}
+
 /**
  * Notes that the caller looks at a post, and returns the events of the post. `resolve` returns the caller with their
- * current rights, which decide about each event. Who acts as another account is not shown as looking.
+ * current rights, which decide about each event.
  */
 export async function lookAtPost(
   db: Database,
-  caller: SignedIn,
+  caller: Caller,
   postId: string,
-  resolve: () => Promise<SignedIn | null>,
+  resolve: () => Promise<Caller | null>,
 ): Promise<Topic> {
   const stream = randomUUID();
-  const shown = caller.impersonator === null ? caller.ref : null;
-  const tell = () => sql`select tell_post(${postId}::uuid, 'presence')`.execute(db);
+  const shown = shownViewer(caller);
+  const isVisitor = caller.kind === 'anonymous';
+  // Those who are not shown change nothing for the others.
+  const tell = async () => {
+    if (shown !== null) await sql`select tell_post(${postId}::uuid, 'presence')`.execute(db);
+  };
   const leave = async () => {
     await sql`delete from post_presence where stream_id = ${stream}
       or (post_id = ${postId} and seen_at < now() - ${GONE_AFTER})`.execute(db);
@@ -92,15 +114,11 @@ export async function lookAtPost(
   await tell();
   return {
     key: postId,
-    first: 'presence',
+    first: isVisitor ? null : 'presence',
+    concerns: (message) => !isVisitor || toldToVisitors.has(message.split(' ', 1)[0] ?? ''),
     async read(message) {
       const now = await resolve();
-      if (now === null || !(await mayDiscuss(db, now, postId))) return [];
-      const [what = '', id = ''] = message.split(' ');
-      if (what === 'presence') return readPresence(db, now, postId);
-      if (what === 'whiteboard') return readWhiteboardNews(db, now, postId, id);
-      if (what === 'decision') return readDecision(db, now, id);
-      return what === 'comment' || what === 'resolved' ? readChange(db, now, what, id) : [];
+      return now === null || !(await mayDiscuss(db, now, postId)) ? [] : readNews(db, now, postId, message);
     },
     async beat() {
       await note();

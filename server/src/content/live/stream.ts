@@ -1,34 +1,53 @@
+import type { Readable } from 'node:stream';
 import { streamEvents } from '@vitrine/contract/notifications';
-import { checkDiscussed } from '../../access/annotations.ts';
+import { checkDiscussed, mayDiscuss } from '../../access/annotations.ts';
 import { handle } from '../../core/handle.ts';
 import { authenticate, bearerOf } from '../../people/identity/authenticate.ts';
 import { countUnread } from '../../people/notifications/list.ts';
-import type { StreamState } from '../../platform/http/event-streams.ts';
+import type { ReadStreamState, Topic } from '../../platform/http/event-streams.ts';
+import { refuse } from '../../platform/http/refuse.ts';
 import { lookAtPost } from './look-at-post.ts';
+
+/** Opens a stream; ends its topic when there are too many. */
+async function openOrEnd(topic: Topic | undefined, open: () => Readable): Promise<Readable> {
+  try {
+    return open();
+  } catch (error) {
+    await topic?.end();
+    throw error;
+  }
+}
 
 /**
  * Opens the caller's live stream. Each read resolves the credential again, so that the stream ends with the session or
- * the account. The first event is the current state, so that reconnecting misses nothing.
+ * the account, and that of a visitor when public mode ends or the post is no longer public (ANNOTATION-22). The first event is
+ * the current state, so that reconnecting misses nothing.
  */
-export const events = handle(streamEvents, async (deps, { caller, query, http }) => {
+export const events = handle(streamEvents, async (deps, { caller, query: { post }, http }) => {
   const { db, capabilities, config, log } = deps;
+  if (caller.kind === 'anonymous' && post === undefined) throw refuse('sign-in-required');
   const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const credentials = { cookieToken: http.cookieToken, bearer: bearerOf(http.header('authorization')) };
   const resolve = async () => {
-    const { caller: now } = await authenticate(auth, credentials);
-    return now.kind === 'anonymous' || now.ref !== caller.ref ? null : now;
+    const { caller: now, publicMode } = await authenticate(auth, credentials);
+    if (now.kind === 'anonymous') return caller.kind === 'anonymous' && publicMode ? now : null;
+    return caller.kind === 'user' && now.ref === caller.ref ? now : null;
   };
-  const look = async (): Promise<StreamState | null> => {
+  const look: ReadStreamState = async () => {
     const now = await resolve();
     if (now === null) return null;
+    if (now.kind === 'anonymous')
+      return post !== undefined && (await mayDiscuss(db, now, post)) ? 'nothing' : null;
     const { count, newest } = await countUnread(db, now);
     return { event: 'notification', data: { unread_count: count }, version: `${count} ${newest}` };
   };
-  if (query.post !== undefined) await checkDiscussed(db, caller, query.post);
-  const topic = query.post === undefined ? undefined : await lookAtPost(db, caller, query.post, resolve);
+  if (post !== undefined) await checkDiscussed(db, caller, post);
+  const topic = post === undefined ? undefined : await lookAtPost(db, caller, post, resolve);
   return {
     status: 200,
-    body: http.openEvents(caller.ref, look, topic),
+    body: await openOrEnd(topic, () =>
+      http.openEvents(caller.kind === 'anonymous' ? null : caller.ref, look, topic),
+    ),
     headers: {
       'content-type': 'text/event-stream; charset=utf-8',
       'cache-control': 'no-store',

@@ -11,15 +11,20 @@ export interface StreamState {
   version: string;
 }
 
-/** Reads the current state; null when the stream must end. */
-export type ReadStreamState = () => Promise<StreamState | null>;
+/** Reads the current state; null when the stream must end, and `nothing` while there is nothing to send. */
+export type ReadStreamState = () => Promise<StreamState | 'nothing' | null>;
+
+/** Whose stream it is: the ref of an account, or the address of a visitor without one. */
+export type StreamOwner = number | string;
 
 /** Something that a stream follows besides the state of its account. */
 export interface Topic {
   /** The first word of the messages about it. */
   key: string;
-  /** The message that a new stream reads first, once it hears all others. */
-  first: string;
+  /** The message that a new stream reads first, once it hears all others; null: none. */
+  first: string | null;
+  /** Whether a message may mean something for the reader; the stream does not read the others. */
+  concerns(message: string): boolean;
   /** Returns the events that the rest of a message means for the reader, as far as they may know of it. */
   read(message: string): Promise<{ event: string; data: unknown }[]>;
   /** Called with each heartbeat. */
@@ -30,8 +35,8 @@ export interface Topic {
 
 /** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
-  /** Opens an account's stream, which ends with its response; throws 429 when the account has too many. */
-  open(accountRef: number, readState: ReadStreamState, response: ServerResponse, topic?: Topic): Readable;
+  /** Opens a stream, which ends with its response; throws 429 when its owner, or all visitors, have too many. */
+  open(owner: StreamOwner, readState: ReadStreamState, response: ServerResponse, topic?: Topic): Readable;
   /** Returns the number of open streams. */
   count(): number;
   /** Ends every stream and announces when to reconnect, so that the server can stop. */
@@ -45,6 +50,10 @@ const TOPICS = 'post';
 /** A reader that has fallen this far behind reconnects instead. */
 const MOST_UNREAD = 1000;
 const MOST_OF_AN_ACCOUNT = 10;
+/** Visitors of one address may be many people. */
+const MOST_OF_AN_ADDRESS = 20;
+/** Bounds what visitors cost, whatever their addresses are. */
+const MOST_OF_VISITORS = 1000;
 const HEARTBEAT_MS = 25_000;
 /** How long a browser waits before it reconnects. */
 const RETRY_MS = 3000;
@@ -52,6 +61,9 @@ const RETRY_MS = 3000;
 const RECONNECT_AFTER_MS = { least: 1000, most: 5000 };
 /** Delay before a stream retries while the database is not available. */
 const CHECK_AGAIN_MS = 1000;
+
+const isVisitor = (owner: StreamOwner) => typeof owner === 'string';
+const mostOf = (owner: StreamOwner) => (isVisitor(owner) ? MOST_OF_AN_ADDRESS : MOST_OF_AN_ACCOUNT);
 
 interface Open {
   refresh(): void;
@@ -88,6 +100,7 @@ function openStream(
       if (!busy) void lookUntilQuiet();
     },
     tell: (message) => {
+      if (topic?.concerns(message) === false) return;
       if (unread.push(message) > MOST_UNREAD) stream.end();
       else stream.refresh();
     },
@@ -125,7 +138,7 @@ function openStream(
       if (state === 'later') setTimeout(stream.refresh, CHECK_AGAIN_MS).unref();
       else if (state === null) stream.end();
       else {
-        if (!over && state.version !== version) {
+        if (!over && state !== 'nothing' && state.version !== version) {
           version = state.version;
           send(state.event, state.data);
         }
@@ -150,16 +163,17 @@ function openStream(
 }
 
 export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS): EventStreams {
-  const accounts = new Map<number, Set<Open>>();
+  const owners = new Map<StreamOwner, Set<Open>>();
   const topics = new Map<string, Set<Open>>();
   let stopHearing: (() => void) | null = null;
   let stopHearingTopics: (() => void) | null = null;
   let hasHeardTopics = false;
+  let visitors = 0;
   let closed = false;
 
   const heard = (word: string | null) => {
-    const refs = word === null ? [...accounts.keys()] : word.split(',').map(Number);
-    for (const ref of refs) for (const stream of accounts.get(ref) ?? []) stream.refresh();
+    const refs = word === null ? [...owners.keys()] : word.split(',').map(Number);
+    for (const ref of refs) for (const stream of owners.get(ref) ?? []) stream.refresh();
   };
 
   const heardOfTopic = (word: string | null) => {
@@ -190,9 +204,9 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
   };
 
   return {
-    open(accountRef, readState, response, topic) {
-      const those = accounts.get(accountRef) ?? new Set();
-      if (those.size >= MOST_OF_AN_ACCOUNT)
+    open(owner, readState, response, topic) {
+      const those = owners.get(owner) ?? new Set();
+      if (those.size >= mostOf(owner) || (isVisitor(owner) && visitors >= MOST_OF_VISITORS))
         throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
       // Subscribes before the first read, so that no change is missed in between.
       if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
@@ -200,26 +214,28 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       const ended = (stream: Open) => {
         if (topic !== undefined) leave(topic, stream);
         those.delete(stream);
-        if (those.size === 0 && accounts.get(accountRef) === those) accounts.delete(accountRef);
+        if (those.size === 0 && owners.get(owner) === those) owners.delete(owner);
+        if (isVisitor(owner)) visitors -= 1;
       };
       const { body, stream } = openStream(readState, ended, heartbeatMs, topic);
-      accounts.set(accountRef, those.add(stream));
+      owners.set(owner, those.add(stream));
+      if (isVisitor(owner)) visitors += 1;
       if (topic !== undefined) {
         streamsOf(topic.key).add(stream);
-        stream.tell(topic.first);
+        if (topic.first !== null) stream.tell(topic.first);
       }
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
       return body;
     },
-    count: () => [...accounts.values()].reduce((sum, those) => sum + those.size, 0),
+    count: () => [...owners.values()].reduce((sum, those) => sum + those.size, 0),
     close() {
       closed = true;
       stopHearing?.();
       stopHearing = null;
       stopHearingTopics?.();
       stopHearingTopics = null;
-      for (const stream of [...accounts.values()].flatMap((those) => [...those])) stream.end(farewell());
+      for (const stream of [...owners.values()].flatMap((those) => [...those])) stream.end(farewell());
     },
   };
 }

@@ -12,7 +12,6 @@ import { must } from '../cells.ts';
 import { type AssetCell, isDisclosed, type PostCell, readsPost, type Switches } from '../due.ts';
 import { type CallerKind, commentAuthor } from '../matrix.ts';
 import {
-  accountDoor,
   ask,
   changing,
   commentDoor,
@@ -206,7 +205,7 @@ export async function lookAtStreams(
   posts: readonly PostCell[],
 ) {
   const following = probe<PostCell>(
-    accountDoor,
+    readDoor,
     'GET',
     ({ id }) => `/events?post=${id}`,
     (who, post) => (discusses(annotated, who, post) ? 200 : 404),

@@ -80,7 +80,7 @@ export function listenToPost(
         // The types are those of the contract.
         comment: (data) =>
           receive(data as Comment | { readonly deleted: true }, ({ author, edited_at }) =>
-            author?.ref === ownRef() || edited_at !== null
+            (author !== undefined && author.ref === ownRef()) || edited_at !== null
               ? ''
               : `New comment by ${author?.display_name ?? 'someone'}`,
           ),

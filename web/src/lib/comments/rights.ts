@@ -16,6 +16,11 @@ export function mayWrite(post: Pick<Post, 'comments_enabled' | 'draft'>, user: S
   return allowance === 'unknown' ? 'not known' : 'not allowed';
 }
 
+/** Returns whether a user may reply to the annotations of a post, also while it is a draft (ANNOTATION-3). */
+export function mayAnswer(post: Pick<Post, 'comments_enabled'>, user: SessionUser | null): boolean {
+  return mayWrite({ ...post, draft: false }, user) === 'yes';
+}
+
 /** Returns whether the user is the author of a comment, who may edit it. */
 export function mayChange(comment: Comment, user: SessionUser | null): boolean {
   return user !== null && comment.author?.ref === user.ref;
