@@ -2,7 +2,7 @@ import { stemOf } from '@vitrine/contract/sidecars';
 import type { MetadataReader } from '../../media/metadata/reader.ts';
 
 /** A file that may be the photo or the film of a live photo. */
-export interface Candidate {
+interface Candidate {
   name: string;
 }
 

@@ -1,14 +1,16 @@
 import { createReadStream } from 'node:fs';
 import { sql } from 'kysely';
+import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile, storeFile } from '../../content/assets/insert.ts';
-import { baseName, discard, receive } from '../../content/assets/receive.ts';
+import { baseName, discard, type Received, receive } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
+import { marksOnce, pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { AlternativeRow, ResourceRow } from './details.ts';
 import type { FileFinder } from './file-paths.ts';
-import { fileToBring, markOf } from './originals.ts';
+import { fileToBring, findOriginal, givenName, markOf } from './originals.ts';
 import type { Placement } from './placement.ts';
 import { type AboutAsset, createAsset } from './store-asset.ts';
 import { labelOf, readColumnTime } from './texts.ts';
@@ -18,7 +20,26 @@ function describe({ description, alt_type: type }: AlternativeRow): string {
   return lines.filter((line) => line !== '').join('\n');
 }
 
-/** Imports an alternative file as an asset of its own, opened like its resource, or as an earlier version. */
+/** Returns whether an alternative file is the film of the photo that is the file of its resource (IMPORT-15). */
+async function isFilmOf(
+  context: Context,
+  files: FileFinder,
+  row: ResourceRow,
+  { received, fileName }: { received: Received; fileName: string },
+): Promise<boolean> {
+  const photo = received.kind === 'video' ? await findOriginal(files, row) : null;
+  if (photo === null) return false;
+  const marksOf = marksOnce(({ path }: { name: string; path: string }) =>
+    readMarks(context.deps.metadata, path),
+  );
+  const pairs = await pairFolder(marksOf, [
+    { name: givenName(context, row), path: photo.path },
+    { name: fileName, path: received.path },
+  ]);
+  return pairs.length > 0;
+}
+
+/** Imports an alternative file as an asset of its own, opened like its resource, as an earlier version, or as the film of a photo. */
 export async function importAlternative(
   context: Context,
   files: FileFinder,
@@ -54,8 +75,13 @@ export async function importAlternative(
   }
   const received = await receive(createReadStream(path), deps.storage);
   try {
+    const isFilm = await isFilmOf(context, files, row, { received, fileName });
     await stageFile(deps.storage, received);
     await deps.db.transaction().execute(async (tx) => {
+      if (isFilm) {
+        await attachFilm(tx, deps, main, received);
+        return ledger.record(tx, 'alternative', alternative.ref, main);
+      }
       if (plan.alternatives === 'versions') {
         await storeFile(tx, deps.storage, received);
         await addEarlierVersion(tx, main, {
@@ -88,7 +114,7 @@ export async function importAlternative(
       await ledger.record(tx, 'alternative', alternative.ref, id);
       await recordFile(tx, context, key, { hash: received.hash, mark: found.mark });
     });
-    reporter.count('alternatives');
+    reporter.count(isFilm ? 'films' : 'alternatives');
   } finally {
     await discard(received.path);
   }

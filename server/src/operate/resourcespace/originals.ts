@@ -35,11 +35,17 @@ export async function findOriginal(files: FileFinder, row: ResourceRow): Promise
   return path === null ? null : markOf(path);
 }
 
+/** Returns the name that a file was uploaded with; empty if ResourceSpace does not know it. */
+export function givenName({ installation }: Pick<Context, 'installation'>, { values }: ResourceRow): string {
+  return values?.find(({ field }) => field === installation.fileNameField)?.name?.trim() ?? '';
+}
+
 /** The name of a file for people; the name that it was uploaded with is a value of a field, which not everyone may read. */
-export function fileNameOf({ plan, installation }: Context, row: ResourceRow): string {
+export function fileNameOf(context: Context, row: ResourceRow): string {
+  const { plan, installation } = context;
   const field = plan.fields.find((own) => own.field.ref === installation.fileNameField);
-  const given = row.values?.find(({ field: ref }) => ref === installation.fileNameField)?.name ?? '';
-  if (field?.readers === null && given.trim() !== '') return baseName(given);
+  const given = givenName(context, row);
+  if (field?.readers === null && given !== '') return baseName(given);
   return `resource-${row.ref}.${row.file_extension ?? 'txt'}`;
 }
 

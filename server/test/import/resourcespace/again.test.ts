@@ -1,12 +1,34 @@
+import { createHash } from 'node:crypto';
 import { mkdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { clip } from '../../media/clips.ts';
 import { formOf, openLibrary } from '../../support/library.ts';
-import { jpeg } from '../../support/pictures.ts';
+import { jpeg, sha256 } from '../../support/pictures.ts';
 import { optionsFor, runImport, unpackHarbour } from './harbour.ts';
 
 const harbour = await unpackHarbour();
+
+/** Adds a film to a resource as an alternative file with the name of its photo. */
+async function addFilm(bytes: Uint8Array): Promise<void> {
+  const config: { scramble_key: string } = JSON.parse(
+    await readFile(join(harbour.directory, 'config.json'), 'utf8'),
+  );
+  const [photo] = harbour.expected.resources;
+  const scrambled = createHash('md5').update(`1_alt_900${config.scramble_key}`).digest('hex').slice(0, 15);
+  const folder = dirname(join(harbour.directory, photo?.file?.path ?? ''));
+  await writeFile(join(folder, `1_alt_900_${scrambled}.mov`), bytes);
+  const dump = await readFile(harbour.dump, 'utf8');
+  const values = 'INSERT INTO `resource_alt_files` VALUES\n';
+  const row = `(900,1,'Film','','IMG_4000.MOV','mov',${bytes.length},'2026-11-27 13:33:26',NULL,''${',NULL'.repeat(9)}),\n`;
+  const path = join(harbour.directory, 'with-film.sql');
+  await writeFile(path, dump.replace(values, values + row));
+  harbour.dump = path;
+}
+
+const film = await clip({ format: 'mov', video: { encoder: 'libx264' }, seconds: 1 });
+await addFilm(film);
 const library = await openLibrary();
 const boss = await library.join('boss', 'admin');
 const { db } = library.deps;
@@ -45,6 +67,15 @@ async function overwrite(path: string, bytes: Uint8Array): Promise<void> {
   await rm(path);
   await writeFile(path, bytes);
 }
+
+// IMPORT-15
+test('makes the film of a live photo of an alternative file with the name of the photo, once', async () => {
+  const asset = await assetOf(1);
+  expect(asset.film).toEqual({ hash: sha256(film) });
+  expect((await assetOf(900, 'alternative')).id).toBe(asset.id);
+  expect((await again()).ids('left_out', 'alternative')).not.toContain('900');
+  expect((await assetOf(1)).film).toEqual({ hash: sha256(film) });
+});
 
 // IMPORT-9, IMPORT-10
 test('brings changed files as new versions, unless the file was changed here, and deletes nothing', {
