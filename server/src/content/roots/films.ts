@@ -11,6 +11,7 @@ import { isPhoto, type Marks, marksOnce, noMarks, pairFolder, readMarks } from '
 import { fail, reasonOf, type Scan, storeAll } from './examine.ts';
 import { MOST_FILM_BYTES } from './film-files.ts';
 import { keyOfPath } from './known.ts';
+import { LeaseLost } from './lease.ts';
 import { type FoundFile, idsOfPaths, insertFiles, insertRows } from './store.ts';
 import { textOf } from './walk.ts';
 
@@ -133,6 +134,7 @@ export async function storeFilms(scan: Scan): Promise<void> {
     try {
       alone.push(...(await pairFilms(scan, films)));
     } catch (error) {
+      if (error instanceof LeaseLost) throw error;
       for (const { path } of films) fail(scan, path, reasonOf(error));
     }
   }
