@@ -27,6 +27,9 @@ declare namespace App {
   interface PageData {
     /** The title of the page, without the name of the library, which the root layout adds. Absent on the feed. */
     title?: string;
-    visitorState?: { readonly appearance: import('#lib/identity/visitor-state.ts').Appearance };
+    visitorState?: {
+      readonly appearance: import('#lib/identity/visitor-state.ts').Appearance;
+      readonly user: import('@vitrine/contract/identity').SessionUser | null;
+    };
   }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { justify } from '#lib/posts/justified.ts';
 import { anchorsIn, shiftFor } from '#lib/posts/scroll-anchor.ts';
+import { arrange } from '#lib/posts/sheet.ts';
 
-const shape = { width: 1000, targetHeight: 240, gap: 10, more: false };
+const shape = { layout: 'grid' as const, width: 1000, more: false };
 const named = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => `post-${from + at}`);
 const sheetOf = (ids: readonly string[], width = shape.width) =>
-  justify(
+  arrange(
     ids.map(() => 1.5),
     { ...shape, width },
   );

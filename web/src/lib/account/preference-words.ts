@@ -23,15 +23,6 @@ export const feedChoices: readonly Choice<Views['feed']>[] = [
   { value: 'team', label: 'My teams' },
 ];
 
-export const layoutChoices: readonly Choice<Views['layout']>[] = [
-  { value: '', label: 'Depends on the device' },
-  { value: 'grid', label: 'Grid' },
-  { value: 'masonry', label: 'Masonry' },
-  { value: 'thumbnail', label: 'Thumbnails' },
-  { value: 'list', label: 'List' },
-  { value: 'feed', label: 'One below the other' },
-];
-
 export const sortChoices: readonly Choice<Views['sort']>[] = [
   { value: '', label: 'Library default' },
   { value: 'newest', label: 'Newest first' },

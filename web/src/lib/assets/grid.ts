@@ -1,4 +1,4 @@
-import type { TileRow } from '#lib/posts/justified.ts';
+import type { TileRow } from '#lib/posts/sheet.ts';
 
 /** How the page of assets shows them: tiles of three sizes, or a list with a line for each. */
 export type LibraryView = 'small' | 'medium' | 'large' | 'list';

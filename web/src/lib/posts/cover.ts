@@ -3,7 +3,7 @@ import type { Post, PostMember } from '@vitrine/contract/posts';
 import { countedKinds, kindOf } from '#lib/assets/kinds.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
-import { stageRatioOf } from './justified.ts';
+import { stageRatioOf } from './sheet.ts';
 
 /** Returns the cover of a post: the chosen one, otherwise its first member (POST-23). */
 export function coverOf(post: Post): PostMember | undefined {

@@ -1,4 +1,4 @@
-import { rowsBetween, type TileRow } from './justified.ts';
+import { rowsBetween, type TileRow } from './sheet.ts';
 
 /** The position of a post in the window, to restore it after a new layout. */
 export interface Anchor {
@@ -22,7 +22,7 @@ export function anchorsIn(
   const [first, end] = rowsBetween(rows, above, above + height);
   const near = rows.slice(first, end);
   const whole = near.filter((row) => row.top >= above);
-  const cut = near.filter((row) => row.top < above);
+  const cut = near.filter((row) => row.top < above && row.top + row.height > above);
   return [...whole, ...cut].flatMap(({ tiles, top }) =>
     tiles.flatMap(({ index }) => {
       const id = ids[index];

@@ -1,0 +1,93 @@
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { call, publish, uploadReady } from './call.ts';
+import { isFocused, overhang, phone, visit } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const desk = await studio.enter('mara', { viewport: { width: 1440, height: 900 } });
+const mobile = await studio.enter('mara', phone);
+const [wide, tall] = await Promise.all([
+  jpeg(600, 400).then((bytes) => uploadReady(desk, bytes)),
+  jpeg(400, 600, { seed: 2 }).then((bytes) => uploadReady(desk, bytes)),
+]);
+const team = (await call(desk, 'POST', '/teams', { name: 'Dockers' })).id;
+const collection = (await call(desk, 'POST', '/collections', { name: 'Coasts' })).id;
+for (let at = 1; at <= 8; at += 1) {
+  const words = { tags: ['pier'], team_id: team, visibility: 'org-only' as const };
+  const post = await publish(desk, `Pier ${at}`, [at % 2 === 0 ? wide : tall], words);
+  await call(desk, 'PUT', `/collections/${collection}/posts/${post}`);
+}
+
+const cards = (page: Page) => page.getByRole('list', { name: 'Posts' }).locator('[data-tile]');
+
+/** Returns the size and the left edge of each card, once all are there. */
+async function boxes(page: Page) {
+  await cards(page).nth(7).waitFor();
+  return cards(page).evaluateAll((all) =>
+    all.map((one) => {
+      const { left, width, height } = one.getBoundingClientRect();
+      return { left: Math.round(left), width: Math.round(width), height: Math.round(height) };
+    }),
+  );
+}
+
+const isSquare = ({ width, height }: { width: number; height: number }) => width === height;
+const many = (values: readonly number[]) => new Set(values).size;
+
+/** Waits until the cards look like this. */
+const shows = (page: Page, fits: (all: Awaited<ReturnType<typeof boxes>>) => boolean) =>
+  expect.poll(async () => fits(await boxes(page))).toBe(true);
+
+// PREFERENCE-8
+test('the feed shows the layout that the reader chooses there, in a list too', async () => {
+  await desk.goto('/');
+  await shows(desk, (all) => all.every(isSquare) && all[0] !== undefined && all[0].width >= 240);
+  const select = desk.getByLabel('Layout', { exact: true });
+  await select.selectOption('thumbnail');
+  await shows(desk, (all) => all.every(isSquare) && all.every(({ width }) => width < 200));
+  await expect.poll(() => select.isEnabled()).toBe(true);
+  await select.selectOption('masonry');
+  await shows(
+    desk,
+    (all) =>
+      many(all.map(({ width }) => width)) === 1 &&
+      many(all.map(({ height }) => height)) === 2 &&
+      many(all.map(({ left }) => left)) > 2,
+  );
+  await expect.poll(() => select.isEnabled()).toBe(true);
+  await select.selectOption('feed');
+  await shows(desk, (all) => all.every(({ width }) => width >= 400) && many(all.map(({ left }) => left)) === 1);
+  await expect.poll(() => select.isEnabled()).toBe(true);
+  await select.selectOption('list');
+  const isList = (all: Awaited<ReturnType<typeof boxes>>) =>
+    all.every(({ width, height }) => width > 1000 && height <= 200);
+  await shows(desk, isList);
+  await expect.poll(() => select.isEnabled()).toBe(true);
+
+  for (const path of ['/users/mara', `/teams/${team}`, '/tags/pier', `/collections/${collection}`]) {
+    await visit(desk, path);
+    await shows(desk, isList);
+  }
+  expect((await call(desk, 'GET', '/account/preferences')).default_views.layout).toBe('list');
+
+  // ABLE-3
+  const links = desk.getByRole('list', { name: 'Posts' }).locator('[data-post]');
+  await links.first().focus();
+  await desk.keyboard.press('ArrowDown');
+  await expect.poll(() => isFocused(links.nth(1))).toBe(true);
+});
+
+// PREFERENCE-8
+test('without a choice, fingers scroll one column', async () => {
+  await call(mobile, 'PATCH', '/account/preferences', {
+    default_views: { feed: '', layout: '', sort: '' },
+  });
+  await mobile.goto('/');
+  await mobile.getByRole('link', { name: /^Pier 8/ }).waitFor();
+  await expect
+    .poll(() => cards(mobile).first().evaluate((one) => one.getBoundingClientRect().width))
+    .toBeGreaterThan(350);
+  expect(await overhang(mobile)).toBe(0);
+});
