@@ -33,6 +33,7 @@ export default defineConfig({
     // Browser tests tell whole stories, on machines that have other work; what is awaited in them has limits of its own.
     testTimeout: 120_000,
     hookTimeout: 180_000,
-    expect: { poll: { timeout: 10_000 } },
+    // As long as browsers wait for anything on a page (studio.ts); a load of 20 stretches a second to ten.
+    expect: { poll: { timeout: 30_000 } },
   },
 });

@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { jpeg } from '../support/pictures.ts';
 
 /** The access matrix covers who may delete and restore an asset. */
@@ -124,7 +125,7 @@ describe('an avatar', () => {
       await sql`select from users where ref = ${mara.ref} for update`.execute(tx);
       // The choice has been checked and waits to be written.
       held.chosen = mara.status('PATCH', `/users/${mara.ref}`, { avatar_asset_id: asset.id });
-      await sleep(100);
+      expect(await comeToWait(library.deps.db)).toBe(true);
       await Promise.race([mara.status('DELETE', `/assets/${asset.id}`), sleep(300)]);
     });
     await held.chosen;

@@ -186,7 +186,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       expect(await begin({ 'transfer-encoding': 'chunked' }, 40)).toEqual(refusal);
       // The length alone is enough.
       if (reserve > 0) expect(await begin({ 'content-length': String(30 * MIB) }, 0)).toEqual(refusal);
-      await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(incoming).toEqual([]);
       expect((await statfs(disk)).bavail).toBe(bavail);
 
       const giveBack = await fill(left);
@@ -232,7 +232,7 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       const transcoding = async () => (await media()).transcoding;
       const waiting = { state: 'waiting', progress: 0 };
       await expect.poll(transcoding, { timeout: 90_000 }).toMatchObject(waiting);
-      await expect.poll(incoming, { timeout: 10_000 }).toEqual([]);
+      await expect.poll(incoming).toEqual([]);
       expect((await readdir(kept)).filter((name) => /360p|master/.test(name))).toEqual([]);
       expect((await media()).variants.filter(({ key }) => key.startsWith('hls/'))).toEqual([]);
       expect(await root.ok('getAsset', { params: { id } })).toMatchObject({ processing_status: 'ready' });
@@ -310,7 +310,7 @@ describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot 
     const root = await signInAt(first.address);
     const { id } = await upload(root, plainFile('goes'), {}, 'a.bin');
     const kept = await upload(root, plainFile('stays'), {}, 'b.bin');
-    await expect.poll(() => existsSync(reserve), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(reserve)).toBe(true);
     await fillUp();
     await root.ok('deleteAsset', { params: { id }, body: undefined });
     await signInAt(first.address);

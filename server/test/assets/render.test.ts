@@ -124,7 +124,7 @@ describe('the render job', () => {
     };
     for (let done = 0; done < 5; done = await attempts()) {
       expect(await shown(id)).toMatchObject({ processing_status: 'pending' });
-      await expect.poll(tryAgain, { timeout: 10_000 }).toBeGreaterThan(done);
+      await expect.poll(tryAgain).toBeGreaterThan(done);
     }
     expect(await shown(id)).toMatchObject({ processing_status: 'failed' });
   });

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -272,12 +271,15 @@ test('an interrupted upload leaves no row, and no file after the sweep', async (
   const headers = { ...asForm, ...sessionOf(mara) };
   await wire.send(headOf('POST', `${basePath}/assets`, 2_000_000, headers) + partHead);
   await wire.send(Buffer.alloc(500_000, 7));
-  await sleep(200);
+  const incoming = () => readdir(storage.incomingDir);
+  await expect.poll(incoming).toHaveLength(1);
   wire.close();
-  await sleep(300);
+  const afterSweep = async () => {
+    await sweep(library.deps, Date.now() + 60_000, 0);
+    return incoming();
+  };
+  await expect.poll(afterSweep).toEqual([]);
   expect(await countAssets()).toBe(rows);
-  await sweep(library.deps, Date.now() + 60_000, 0);
-  expect(await readdir(storage.incomingDir)).toEqual([]);
 });
 
 // FILE-8

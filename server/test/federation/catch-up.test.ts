@@ -42,7 +42,7 @@ async function backUp(install: Install): Promise<() => Promise<void>> {
         () => true,
         () => false,
       );
-    await expect.poll(isBack, { timeout: 20_000 }).toBe(true);
+    await expect.poll(isBack).toBe(true);
   };
   await interrupt(
     `alter database ${name} allow_connections false`,

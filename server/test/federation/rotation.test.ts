@@ -212,7 +212,7 @@ describe('the key of an install', () => {
       await settle(harbour, studio);
       return titlesOf(studio.root);
     };
-    await expect.poll(afterRetries, { timeout: 20_000 }).toContain('Third');
+    await expect.poll(afterRetries).toContain('Third');
     expect(await pinned()).toBe(fingerprint(last.publicKey));
     const { items } = await harbour.root.ok('listPeerQueue', { params: { id: peer } });
     expect(items.filter(({ status }) => status !== 'sent' && status !== 'skipped')).toEqual([]);

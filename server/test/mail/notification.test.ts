@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { comment, publisher, settle, unread } from '../notifications/telling.ts';
@@ -288,8 +287,7 @@ test('the next worker sends the mail of a worker that was killed', async () => {
   useServer(hanging);
   await mention();
   const first = library.runJobs().catch(() => {});
-  for (let n = 0; n < 50 && hanging.connections === 0; n += 1) await sleep(50);
-  expect(hanging.connections).toBe(1);
+  await expect.poll(() => hanging.connections).toBe(1);
   // Does what liveness does for a process whose lock is free.
   await sql`select graphile_worker.force_unlock_workers(array(
     select locked_by from graphile_worker.jobs where locked_by is not null))`.execute(library.deps.db);

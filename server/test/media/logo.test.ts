@@ -171,7 +171,7 @@ describe('a logo', () => {
     const bytes = await make();
     const before = performance.now();
     expect(await read(bytes)).toBe(`each edge of a logo has 16 to 1024 pixels, not ${size}`);
-    expect(performance.now() - before).toBeLessThan(3000);
+    expect(performance.now() - before).toBeLessThan(10_000);
   });
 
   const notOne = /^(a logo is a PNG, JPEG, GIF or WebP picture|the bytes cannot be read)/;

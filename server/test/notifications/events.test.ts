@@ -88,7 +88,7 @@ describe('GET /events', () => {
       where datname = current_database() and query ilike 'listen%'`.execute(library.deps.db);
     expect(rows.length).toBeGreaterThan(0);
     await happen();
-    expect(await stream.next(8000)).toBe(1);
+    expect(await stream.next()).toBe(1);
     await happen();
     expect(await stream.next()).toBe(2);
   });
@@ -103,7 +103,8 @@ describe('GET /events', () => {
 
 // NOTICE-8
 describe('a stream ends', () => {
-  const ends = (stream: Listening) => Promise.race([stream.ended.then(() => true), sleep(3000, false)]);
+  const ends = (stream: Listening) =>
+    Promise.race([stream.ended.then(() => true), sleep(30_000, false, { ref: false })]);
 
   // NOTICE-8
   test('when its session ends, on any process', async () => {
@@ -169,13 +170,14 @@ describe('a stream ends', () => {
     expect(await ends(masked)).toBe(true);
   });
 
-  test('when the server stops, within three seconds', async () => {
+  test('when the server stops, which does not wait for it', async () => {
     const second = await openSecond(library);
     const stream = await listening(second.address, { cookie: author });
     await stream.next();
     const began = performance.now();
     await second.close();
-    expect(performance.now() - began).toBeLessThan(2900);
+    // Half of the time after which requests are aborted.
+    expect(performance.now() - began).toBeLessThan(library.config.stopSeconds * 500);
     expect(await ends(stream)).toBe(true);
   });
 });

@@ -47,7 +47,7 @@ export async function listen(
   return {
     status: response.status,
     counts,
-    async next(withinMs = 5000) {
+    async next(withinMs = 30_000) {
       const limit = Date.now() + withinMs;
       while (counts.length <= seen) {
         const left = limit - Date.now();
@@ -61,7 +61,7 @@ export async function listen(
       return counts[seen - 1] ?? -1;
     },
     async heard<T>(event: string, isIt: (data: T) => boolean) {
-      const limit = Date.now() + 5000;
+      const limit = Date.now() + 30_000;
       while (true) {
         const found = [...whole.matchAll(/^event: (.*)\ndata: (.*)\n\n/gm)]
           .filter(([, name]) => name === event)

@@ -50,7 +50,7 @@ async function makeOld(fill: (pool: DatabasePool['pool']) => Promise<void>): Pro
   clusters.children.push(server);
   const connection = { host: cluster, port: 5432, user: 'vitrine', password: '', database: 'postgres' };
   const create = () => clusters.ask(connection, 'create database vitrine');
-  await expect.poll(() => create().then(() => 'done', String), { timeout: 20_000 }).toMatch(/done|exists/);
+  await expect.poll(() => create().then(() => 'done', String)).toMatch(/done|exists/);
   const { pool, close } = openPool({ ...connection, database: 'vitrine' }, 3);
   await fill(pool);
   await close();
@@ -123,7 +123,7 @@ async function killDuringConversion(): Promise<void> {
         `select wait_event from pg_stat_activity where wait_event = 'PgSleep'`,
       )
       .catch(() => []);
-  await expect.poll(waiting, { timeout: 20_000 }).toHaveLength(1);
+  await expect.poll(waiting).toHaveLength(1);
   const postmaster = await postmasterOf(dataDir);
   child.kill('SIGKILL');
   await once(child, 'exit');

@@ -277,10 +277,10 @@ test('a start that cannot reach its database does not log the password', async (
     expect(failed).toMatch(/ended with 1/);
     expect(failed).not.toContain('secret-');
   }
-}, 60_000);
+}, 180_000);
 
 // RUN-10
-test('an upload to a bucket out of reach does not log the secret key', { timeout: 60_000 }, async () => {
+test('an upload to a bucket out of reach does not log the secret key', { timeout: 180_000 }, async () => {
   const one = await startProcess(await temporaryDirectory(), {
     ...rootSettings,
     DATABASE_URL: database.url,

@@ -53,9 +53,7 @@ async function publicAddresses(): Promise<string[]> {
     await publish(root, [asset], { title: `post ${i}`, description, visibility: 'public' });
   const link = await root.ok('createPostLink', { params: { id: post.id }, body: { allow_download: true } });
   const { token } = link;
-  await expect
-    .poll(() => root.status('GET', `/assets/${asset.id}/variants/preview`), { timeout: 20_000 })
-    .toBe(200);
+  await expect.poll(() => root.status('GET', `/assets/${asset.id}/variants/preview`)).toBe(200);
   return [
     ...['/docs/', '/docs/js/scalar.js', '/openapi.json', '/posts?limit=200', `/posts/${post.id}`].map(below),
     ...[`/assets/${asset.id}/file`, `/assets/${asset.id}/variants/preview`, '/search?q=post&limit=200'].map(

@@ -82,11 +82,12 @@ describe('a body that is not a form', () => {
   });
 
   test('may pause longer than a head may take', async () => {
+    const patient = await openLibrary({}, { timeouts: { ...timeouts, bodyMs: 30_000 } });
     const body = JSON.stringify({ name: 'In two pieces' });
-    const wire = await openWire(library);
-    const headers = { ...asJson, ...sessionOf(root), connection: 'close' };
+    const wire = await openWire(patient);
+    const headers = { ...asJson, ...sessionOf(await patient.join('mara')), connection: 'close' };
     await wire.send(headOf('POST', `${basePath}/collections`, body.length, headers) + body.slice(0, 5));
-    await pause(timeouts.bodyMs / 5);
+    await pause(timeouts.headMs * 1.5);
     await wire.send(body.slice(5));
     expect((await wire.ended).status).toBe(201);
   });

@@ -92,7 +92,7 @@ async function stall(
   socket.write(`${head.join('\r\n')}\r\n\r\n`);
   socket.write(part);
   const path = `${deps.storage.uploadsDir}/${id}`;
-  await expect.poll(async () => (await stat(path)).size, { timeout: 20_000 }).toBe(offset + part.length);
+  await expect.poll(async () => (await stat(path)).size).toBe(offset + part.length);
   return socket;
 }
 
@@ -225,9 +225,9 @@ describe('interrupted uploads', () => {
     const bytes = bytesOf(900_000);
     const id = await begin(mara, bytes.length);
     await breakOff(id, [0, bytes.length], bytes.slice(0, 300_000));
-    await expect.poll(() => offsetOf(mara, id), { timeout: 20_000 }).toBe(300_000);
+    await expect.poll(() => offsetOf(mara, id)).toBe(300_000);
     await breakOff(id, [300_000, 600_000], bytes.slice(300_000, 500_000));
-    await expect.poll(() => offsetOf(mara, id), { timeout: 20_000 }).toBe(500_000);
+    await expect.poll(() => offsetOf(mara, id)).toBe(500_000);
     expect((await append(mara, id, 500_000, bytes.slice(500_000))).status).toBe(204);
     expect((await mara.ok('getUpload', { params: { id } })).file_hash).toBe(sha256(bytes));
   });

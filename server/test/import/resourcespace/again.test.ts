@@ -79,7 +79,7 @@ test('makes the film of a live photo of an alternative file with the name of the
 
 // IMPORT-9, IMPORT-10
 test('brings changed files as new versions, unless the file was changed here, and deletes nothing', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   if (changed === undefined || both === undefined || touched === undefined || gone === undefined)
     throw new Error('too few pictures');
@@ -117,7 +117,9 @@ test('brings changed files as new versions, unless the file was changed here, an
 });
 
 // IMPORT-9
-test('replaces the text in place of a missing file once the file is there', { timeout: 60_000 }, async () => {
+test('replaces the text in place of a missing file once the file is there', {
+  timeout: 180_000,
+}, async () => {
   const missing = harbour.expected.resources.find(({ file }) => file?.missing === true);
   const path = missing?.file?.path;
   if (missing === undefined || path === undefined) throw new Error('no file is missing');
@@ -131,7 +133,7 @@ test('replaces the text in place of a missing file once the file is there', { ti
 
 // IMPORT-2, IMPORT-10
 test('keeps titles that people have edited, and reports resources and values that are gone', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const kept = await assetOf(1);
   await boss.ok('updateAsset', { params: { id: kept.id }, body: { title: 'Ours' } });

@@ -83,7 +83,7 @@ function wanted(field: { type: number; values: string[]; raw: string[]; paths?: 
 
 describe('an import', () => {
   // IMPORT-1
-  test('brings every value of every resource', { timeout: 60_000 }, async () => {
+  test('brings every value of every resource', { timeout: 180_000 }, async () => {
     const missing: unknown[] = [];
     for (const resource of expected.resources) {
       const id = targetOf('resource', resource.ref);

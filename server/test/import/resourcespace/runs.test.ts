@@ -20,7 +20,7 @@ async function newest() {
 
 // IMPORT-11
 test('shows administrators the report of an import, without links and passwords', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   await runImport(library, [...optionsFor(harbour), '--dry-run']);
   expect((await boss.ok('listImports')).items).toEqual([]);
@@ -55,7 +55,7 @@ test('shows administrators the report of an import, without links and passwords'
 });
 
 // IMPORT-11
-test('says why an import failed, and recognises one that was killed', { timeout: 60_000 }, async () => {
+test('says why an import failed, and recognises one that was killed', { timeout: 180_000 }, async () => {
   const broken = (deps: typeof library.deps): typeof library.deps => ({
     ...deps,
     ladder: deps.ladder,

@@ -97,7 +97,7 @@ test('goes on after it was killed at any stage, with the same result', { timeout
 
 // IMPORT-2
 test('brings what is new and changed since, and keeps what people have changed here', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const library = await openLibrary();
   const boss = await library.join('boss', 'admin');
@@ -141,7 +141,7 @@ test('writes nothing of a dump that is cut off', async () => {
 });
 
 test('takes a tree with a cycle, options without labels, and accounts that differ by case', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const library = await openWithBoss();
   const odd = await withDump((text) =>
@@ -162,7 +162,7 @@ test('takes a tree with a cycle, options without labels, and accounts that diffe
 
 // IMPORT-6
 test('takes choices from a mapping file, and refuses one with an unknown property', {
-  timeout: 60_000,
+  timeout: 180_000,
 }, async () => {
   const library = await openWithBoss();
   const before = await countRows(library);
