@@ -103,7 +103,7 @@ test('shows an access token once; it works within its scope until it is revoked'
   const row = rows.filter({ hasText: 'backup script' });
   await row.waitFor();
   await expect.poll(() => row.textContent()).toMatch(/Read.*Expires/s);
-  expect(await page.getByText(token).count()).toBe(0);
+  await expect.poll(() => page.getByText(token).count()).toBe(0);
   await row.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Revoke' }).click();
   await page.getByText('No tokens yet.').waitFor();
@@ -137,6 +137,10 @@ test('applies the chosen theme at once and opens the preferred feed', async () =
   await expect.poll(background).not.toBe(light);
   const dark = await background();
   await page.getByLabel('Order').selectOption('oldest');
+  // The page says “Saved” after each of the two changes.
+  const kept = () => call(page, 'GET', '/account/preferences');
+  const wanted = { theme: 'dark', default_views: { sort: 'oldest' } };
+  await expect.poll(kept).toMatchObject(wanted);
   await page.getByText('Saved').waitFor();
   await page.reload();
   await theme.waitFor();
@@ -162,7 +166,7 @@ test('saves the name and picture of a profile', async () => {
   const inHeader = page.getByRole('button', { name: 'Account', exact: true }).locator('img');
   await expect.poll(() => naturalWidth(inHeader)).toBeGreaterThan(0);
   const shown = page.locator('main img').first();
-  await expect.poll(() => naturalWidth(shown), { timeout: 30_000 }).toBeGreaterThan(0);
+  await expect.poll(() => naturalWidth(shown)).toBeGreaterThan(0);
 
   await page.getByRole('link', { name: 'your page' }).click();
   await page.getByRole('heading', { name: 'Mara Lindqvist' }).waitFor();
@@ -184,7 +188,8 @@ test('shows impersonation on every page, stops it, and explains its expiry on th
   await page.getByText('Only tomas can change').waitFor();
   await strip.getByRole('button', { name: 'Stop' }).click();
   await strip.waitFor({ state: 'detached' });
-  expect(await call(page, 'GET', '/auth/me')).toMatchObject({ username: 'mara', impersonated_by: null });
+  const me = { username: 'mara', impersonated_by: null };
+  await expect.poll(() => call(page, 'GET', '/auth/me')).toMatchObject(me);
 
   const mara = await page.context().storageState();
   await actAs();

@@ -5,7 +5,7 @@ import { password } from '../support/library.ts';
 import { client, openProvider } from '../support/openid.ts';
 import { openSamlProvider } from '../support/saml.ts';
 import { call } from './call.ts';
-import { accountButton, offerPassword, phone, signInButton, visit } from './hands.ts';
+import { accountButton, offerPassword, overhang, phone, signInButton, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const mailbox = await openMailbox();
@@ -21,12 +21,12 @@ const fresh = 'a new and better one';
 async function mailedTo(email: string): Promise<string> {
   const address = () =>
     /https?:\/\/\S+\/(?:reset|verify)\/\w{32}/.exec(mailbox.to(email).at(-1)?.text ?? '')?.[0];
-  await expect.poll(address, { timeout: 20_000 }).toBeDefined();
+  await expect.poll(address).toBeDefined();
   return address() ?? '';
 }
 
 async function isNotWider(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(await overhang(page)).toBe(0);
 }
 
 test('the sign-in page offers what is configured, and nothing else', async () => {
@@ -117,7 +117,7 @@ test('an administrator adds a provider, with which a person links an identity an
   await admin.getByLabel('Issuer').fill(provider.issuer);
   await admin.getByRole('button', { name: 'Add provider' }).click();
   await admin.getByLabel('Redirect address').waitFor();
-  expect(await admin.getByLabel('Roles of groups').inputValue()).toBe('guests = viewer');
+  await expect.poll(() => admin.getByLabel('Roles of groups').inputValue()).toBe('guests = viewer');
   await admin.getByLabel('Label').fill('Studio North');
   await admin.getByRole('button', { name: 'Save' }).click();
   await admin.getByText('Saved', { exact: true }).waitFor();

@@ -41,6 +41,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await form.getByLabel('Note').fill('Helps out');
   await form.getByRole('button', { name: 'Grant' }).click();
   await admin.getByText('“Helps out”').waitFor();
+  await form.waitFor({ state: 'detached' });
 
   const otto = await studio.enter('otto');
   await otto.goto('/admin');
@@ -166,6 +167,7 @@ test('an administrator removes a second factor, denies a capability and lifts th
   await admin.getByRole('button', { name: 'Lift: Create posts' }).click();
   await confirmation.getByRole('button', { name: 'Lift' }).click();
   await admin.getByText('“Until we have talked”').waitFor({ state: 'detached' });
+  await confirmation.waitFor({ state: 'detached' });
   await expect.poll(async () => (await callFrom(ines, 'GET', '/auth/me')).text).toContain('posts.create');
   await accountButton(admin).click();
   await admin.getByRole('menuitem', { name: 'Administration' }).click();

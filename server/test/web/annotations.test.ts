@@ -5,7 +5,7 @@ import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { drag, overhang, phone, placeIn, visit } from './hands.ts';
+import { drag, isFocused, overhang, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -142,6 +142,9 @@ test('places comments on a picture by keyboard and by mouse, where they stay whi
     .getByText(/^\d+%$/)
     .waitFor();
   await mara.keyboard.press('c');
+  const text = panel(mara).getByLabel('Write a comment');
+  // Keys that come before the focus would be shortcuts.
+  await expect.poll(() => isFocused(text)).toBe(true);
   await mara.keyboard.type('The middle');
   await mara.keyboard.press('Control+Enter');
   await entry(mara, 'The middle').waitFor();
@@ -150,6 +153,7 @@ test('places comments on a picture by keyboard and by mouse, where they stay whi
 
   // A region is drawn while its text is written.
   await panel(mara).getByRole('button', { name: 'Comment on a place' }).click();
+  await expect.poll(() => isFocused(text)).toBe(true);
   await mara.keyboard.type('Too dark');
   const picture = viewer(mara).getByRole('img', { name: 'Buoy' });
   const stage = await picture.boundingBox();
@@ -323,14 +327,16 @@ test('keeps what is drawn on a picture, a frame and a page, with and without a t
   ] as const) {
     await thread.getByRole('button', { name: `Show the place: ${place}, with a drawing` }).click();
     await viewer(mara).getByRole('heading', { name: title }).waitFor();
-    const shares = await drawing(mara).evaluate((picture) => {
-      const whole = picture.getBoundingClientRect();
-      const line = picture.querySelector('path')?.getBoundingClientRect() ?? new DOMRect();
-      const across = (x: number) => (x - whole.left) / whole.width;
-      const down = (y: number) => (y - whole.top) / whole.height;
-      return [across(line.left), down(line.top), across(line.right), down(line.bottom)];
-    });
-    expect(shares).toEqual([0.2, 0.1, 0.6, 0.2].map((share) => expect.closeTo(share, 1)));
+    const shares = () =>
+      drawing(mara).evaluate((picture) => {
+        const whole = picture.getBoundingClientRect();
+        const line = picture.querySelector('path')?.getBoundingClientRect() ?? new DOMRect();
+        const across = (x: number) => (x - whole.left) / whole.width;
+        const down = (y: number) => (y - whole.top) / whole.height;
+        return [across(line.left), down(line.top), across(line.right), down(line.bottom)];
+      });
+    const drawn = [0.2, 0.1, 0.6, 0.2].map((share) => expect.closeTo(share, 1));
+    await expect.poll(shares).toEqual(drawn);
     await mara.keyboard.press('Escape');
     await mara.keyboard.press('Escape');
     await viewer(mara).waitFor({ state: 'detached' });

@@ -25,7 +25,7 @@ async function untilKept(page: Page): Promise<void> {
       const kept = await Promise.all(wanted.map((address) => caches.match(address, { ignoreVary: true })));
       return navigator.serviceWorker.controller !== null && kept.every((one) => one !== undefined);
     });
-  await expect.poll(isKept, { timeout: 30_000 }).toBe(true);
+  await expect.poll(isKept, { timeout: 60_000 }).toBe(true);
 }
 
 // APP-2, APP-3
@@ -71,7 +71,7 @@ test('an account finds nothing that another account stored before its session en
   expect(answer.status()).toBe(200);
   await anna.goto('/');
   await anna.getByRole('button', { name: 'Account' }).waitFor();
-  expect(await anna.evaluate(() => localStorage.getItem('a draft'))).toBeNull();
+  await expect.poll(() => anna.evaluate(() => localStorage.getItem('a draft'))).toBeNull();
 });
 
 // APPEARANCE-10, USER-21, USER-22, POST-51

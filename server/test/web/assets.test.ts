@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
 import { call, callFrom, publish, settled, upload, uploadReady } from './call.ts';
-import { isFocused, overhang, visit } from './hands.ts';
+import { dialogClosed, isFocused, overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const tile = (page: Page, name: string | RegExp) =>
@@ -27,8 +27,11 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await tile(ana, 'Copy 50').waitFor();
   await ana.getByText('54 files', { exact: true }).waitFor();
   await ana.mouse.move(640, 500);
-  await ana.mouse.wheel(0, 20_000);
-  await tile(ana, 'Pier').waitFor();
+  const toTheEnd = async () => {
+    await ana.mouse.wheel(0, 20_000);
+    return tile(ana, 'Pier').count();
+  };
+  await expect.poll(toTheEnd).toBe(1);
 
   await ana.getByLabel('Status').selectOption('Draft');
   await ana.waitForURL(/status=draft/);
@@ -36,6 +39,7 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await ana.getByLabel('Tag', { exact: true }).fill('#dusk');
   await ana.keyboard.press('Enter');
   await ana.waitForURL(/status=draft&tag=dusk/);
+  await ana.getByRole('link', { name: 'Remove the tag dusk' }).waitFor();
   await tile(ana, /Sketch.*Draft/).waitFor();
   await ana.getByLabel('Tag', { exact: true }).fill('noon');
   await ana.keyboard.press('Enter');
@@ -54,7 +58,7 @@ test('lists the user’s own assets by filter and page, and everyone’s with pl
   await otto.waitForURL(/type=1/);
   await otto.getByText('Filters only find what is shared with you.').waitFor();
   await tile(otto, 'Copy 50').waitFor();
-  expect(await tile(otto, /Not shared|Draft/).count()).toBe(0);
+  await expect.poll(() => tile(otto, /Not shared|Draft/).count()).toBe(0);
 
   await tile(otto, 'Rated').click();
   await otto.getByText('you have not chosen to see mature content').waitFor();
@@ -105,7 +109,9 @@ test('shows the owner where an asset appears, and how many posts are withheld', 
   await ana.reload();
   const seen = ana.getByRole('region', { name: 'Where this appears' });
   await seen.getByText('And one more post you cannot see.').waitFor();
-  expect(await seen.getByRole('link').allInnerTexts()).toEqual([expect.stringContaining('For all')]);
+  await expect
+    .poll(() => seen.getByRole('link').allInnerTexts())
+    .toEqual([expect.stringContaining('For all')]);
   await seen.getByRole('link', { name: 'For all' }).click();
   await ana.getByRole('heading', { name: 'For all' }).waitFor();
   // Returns from the post to the asset.
@@ -128,6 +134,7 @@ test('shows the history of a file in words', async () => {
     await entries.filter({ hasText: /ana uploaded the file/i }).waitFor();
     expect(await overhang(ana)).toBe(0);
     await ana.getByRole('button', { name: 'Done' }).click();
+    await dialogClosed(ana, ana.getByRole('button', { name: 'History' }));
   }
 });
 

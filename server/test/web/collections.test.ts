@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf, publish, uploadReady } from './call.ts';
-import { attributesOf, drag, holdBack, isFocused, naturalWidth, placeIn, visit } from './hands.ts';
+import { attributesOf, drag, holdBack, isFocused, naturalWidth, overhang, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
@@ -170,6 +170,7 @@ test('reorders by mouse, touch and keyboard, also while responses are slow', asy
   await at('touchStart', [handle]);
   await at('touchMove', [{ x: (handle.x + onto.x) / 2, y: (handle.y + onto.y) / 2 }]);
   await at('touchMove', [onto]);
+  await expect.poll(() => shownTitles(ana)).toEqual(['Fog', 'Gull']);
   await at('touchEnd', []);
   await expect.poll(() => titlesIn(ana, id)).toEqual(['Fog', 'Gull']);
   await touch.send('Emulation.setTouchEmulationEnabled', { enabled: false });
@@ -312,6 +313,8 @@ test.each([390, 1440])('holds files among posts, and a search fills another, at 
   await saveButton(ana, 'Rope').click();
   const dialog = ana.getByRole('dialog');
   await dialog.getByRole('checkbox', { name: `Mixed ${width}` }).check();
+  const stored = async () => (await call(ana, 'GET', `/collections/${id}/items`)).items;
+  await expect.poll(stored).toHaveLength(2);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await openCollection(ana, id);
   await ana.getByText('2 items').waitFor();
@@ -329,7 +332,7 @@ test.each([390, 1440])('holds files among posts, and a search fills another, at 
     .toBe(file);
   await ana.getByRole('link', { name: 'Done arranging' }).click();
   await items.getByRole('link').first().waitFor();
-  expect(await ana.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(await overhang(ana)).toBe(0);
 
   // All of it, the file of the post included, as a ZIP.
   const [download] = await Promise.all([
@@ -366,7 +369,7 @@ test.each([390, 1440])(
     const keys = async (): Promise<string[]> =>
       (await call(mara, 'GET', '/downloads')).presets.map(({ key }: { key: string }) => key);
     await expect.poll(keys).toContain(`tiny-${width}`);
-    expect(await mara.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await overhang(mara)).toBe(0);
 
     // Loads the page anew, because the app keeps the presets that it has just read.
     await ana.goto(`/assets/${assets.get('Pier')}`);

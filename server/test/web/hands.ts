@@ -18,6 +18,7 @@ export async function visit(page: Page, path: string): Promise<void> {
     return;
   }
   if (before === new URL(path, before).href) return;
+  await withoutClosedLayers(page);
   await page.evaluate((href) => {
     const link = document.createElement('a');
     link.href = href;
@@ -27,6 +28,20 @@ export async function visit(page: Page, path: string): Promise<void> {
     link.remove();
   }, path);
   await page.waitForURL((url) => url.href !== before);
+}
+
+/**
+ * Waits until what was closed on a touch screen has left the history, because going back would cancel a navigation that
+ * begins meanwhile. What is still open keeps its entry.
+ */
+async function withoutClosedLayers(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const isLeft = () =>
+      JSON.stringify(history.state ?? null).includes('"layer"') &&
+      document.querySelector('[role="dialog"], [role="alertdialog"], [role="menu"]') === null;
+    for (let tries = 0; tries < 40 && isLeft(); tries += 1)
+      await new Promise((resolve) => setTimeout(resolve, 25));
+  });
 }
 
 /** Returns the button that only signed-in users see. */

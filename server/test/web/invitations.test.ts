@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
-import { accountButton, phone, visit } from './hands.ts';
+import { accountButton, overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -20,7 +20,7 @@ async function invite(fill: (form: ReturnType<Page['getByRole']>) => Promise<voi
 }
 
 async function isNotWider(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(await overhang(page)).toBe(0);
 }
 
 test('an administrator invites people, who create their accounts on a phone', async () => {

@@ -8,7 +8,7 @@ test('the pages have the language of the browser, or the one that the person cho
   const visitor = await studio.openPage({ locale: 'de-AT' });
   await visitor.goto('/sign-in');
   await visitor.getByRole('button', { name: 'Anmelden', exact: true }).waitFor();
-  expect(await visitor.locator('html').getAttribute('lang')).toBe('de');
+  await expect.poll(() => visitor.locator('html').getAttribute('lang')).toBe('de');
 
   const mara = await studio.enter('mara', { locale: 'de-AT' });
   await mara.goto('/assets');
@@ -16,7 +16,7 @@ test('the pages have the language of the browser, or the one that the person cho
   await mara.goto('/settings/preferences');
   await mara.getByRole('combobox', { name: 'Sprache' }).selectOption('ar');
   await mara.locator('html[lang="ar"][dir="rtl"]').waitFor();
-  expect(await mara.locator('h1').textContent()).toMatch(/\p{Script=Arabic}/u);
+  await expect.poll(() => mara.locator('h1').textContent()).toMatch(/\p{Script=Arabic}/u);
   await mara.goto('/');
-  expect(await mara.locator('html').getAttribute('lang')).toBe('ar');
+  await expect.poll(() => mara.locator('html').getAttribute('lang')).toBe('ar');
 });

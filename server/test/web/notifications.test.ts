@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { openMailbox, smtpError } from '../mail/mailbox.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, upload } from './call.ts';
-import { isFocused, offerPassword, visit } from './hands.ts';
+import { dialogClosed, isFocused, offerPassword, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 // Needs percent-encoding in an address.
@@ -159,6 +159,7 @@ test('configures and tests a mail server and keeps its password', async () => {
   await expect.poll(() => form.getByLabel('User name').inputValue()).toBe('post@example.org');
   await expect.poll(() => form.getByLabel('Password').inputValue()).toBe('');
   await setUp(mailPassword);
+  await dialogClosed(mara, mara.getByRole('button', { name: 'Change', exact: true }));
   // Another sender keeps the password.
   await mara.getByLabel('Address', { exact: true }).fill('library@example.org');
   await mara.getByLabel('Name', { exact: true }).fill('The Library');
@@ -177,7 +178,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
   await otto.getByLabel('E-mail').fill('otto@example.org');
   await otto.getByRole('button', { name: 'Save profile' }).click();
   await otto.getByText('Open the link in the mail to otto@example.org').waitFor();
-  await expect.poll(() => mailbox.to('otto@example.org').length, { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => mailbox.to('otto@example.org').length).toBe(1);
   await otto.goto(/\S+\/verify\/\S+/.exec(mailbox.to('otto@example.org')[0]?.text ?? '')?.[0] ?? '');
   await otto.getByRole('button', { name: 'Confirm my e-mail' }).click();
   await otto.getByText('Your e-mail is confirmed.').waitFor();
@@ -198,7 +199,7 @@ test('saves notification choices; a mail links to the comment and to unsubscribi
 
   mailbox.empty();
   const id = await comment(mara, 'The ferry is back');
-  await expect.poll(() => mailbox.to('otto@example.org').length, { timeout: 15_000 }).toBe(1);
+  await expect.poll(() => mailbox.to('otto@example.org').length).toBe(1);
   const text = mailbox.to('otto@example.org')[0]?.text ?? '';
   const link = /\S+#comment-\S+/.exec(text)?.[0] ?? '';
   expect(link).toBe(`${studio.address}/posts/${postId}#comment-${id}`);

@@ -3,7 +3,16 @@ import { expect, test } from 'vitest';
 import { password } from '../support/library.ts';
 import { totpCode } from '../support/people.ts';
 import { call } from './call.ts';
-import { accountButton, offerPassword, overhang, phone, signInButton, signOut, visit } from './hands.ts';
+import {
+  accountButton,
+  dialogClosed,
+  offerPassword,
+  overhang,
+  phone,
+  signInButton,
+  signOut,
+  visit,
+} from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -64,6 +73,8 @@ test.each(Object.entries(sizes))(
     await page.getByRole('dialog').getByRole('button', { name: 'Continue' }).click();
     await page.getByText('This device has a passkey of your account already.').waitFor();
     await page.getByRole('button', { name: 'Cancel' }).click();
+    // A menu that opens before closes when the focus returns to the button.
+    await dialogClosed(page, page.getByRole('button', { name: 'Add a passkey' }));
 
     await signOut(page);
     await passkeyButton(page).waitFor();

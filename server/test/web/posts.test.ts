@@ -94,7 +94,7 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
   await openEditor(id);
   await ana.getByRole('button', { name: 'Turn back into a draft' }).click();
   await ana.getByRole('button', { name: 'Publish', exact: true }).waitFor();
-  expect((await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
+  await expect.poll(async () => (await callFrom(ben, 'GET', `/posts/${id}`)).status).toBe(404);
 });
 
 test('quick steps through the pictures of a post add up', async () => {
@@ -189,7 +189,7 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await send.click();
   await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
   await expect.poll(() => field.inputValue()).toBe('Lost words');
-  expect(await ben.getByRole('article').count()).toBe(1);
+  await expect.poll(() => ben.getByRole('article').count()).toBe(1);
   await ben.unroute('**/comments');
   await send.click();
   await expect.poll(() => ben.getByRole('article').count()).toBe(2);
@@ -239,7 +239,7 @@ test('loads more replies and comments on demand', async () => {
   const replies = ben.getByRole('list', { name: 'Replies' }).locator('article > div > p:first-child');
   await expect.poll(async () => (await replies.allInnerTexts()).map((text) => text.trim())).toEqual(answers);
   const roots = ben.getByText(/^Root \d+$/);
-  expect(await roots.count()).toBe(19);
+  await expect.poll(() => roots.count()).toBe(19);
   await ben.getByRole('button', { name: 'Show more comments' }).click();
   await expect.poll(() => roots.count()).toBe(20);
 });

@@ -44,7 +44,7 @@ test('a withheld asset names its owner and has a request form, which shows the s
   await ask('For the exhibition');
   const words = await ben.getByRole('main').innerText();
   expect(words).not.toMatch(/unlock|reveal|once|grant|approv|will see/i);
-  expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
+  await expect.poll(() => ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
 
   await ben.getByRole('button', { name: 'Account', exact: true }).click();
   await ben.getByRole('menuitem', { name: 'Requests' }).click();
@@ -75,7 +75,7 @@ test('the owner approves access until a time and the requester can open the file
   await dialog.getByRole('button', { name: 'Agree and share' }).click();
   await asked.getByText(/^Agreed to by you just now, until /).waitFor();
   await asked.getByText('Reason: “Gladly”').waitFor();
-  expect(await asked.getByRole('button').count()).toBe(0);
+  await expect.poll(() => asked.getByRole('button').count()).toBe(0);
 
   const told = await latest(ben);
   expect(told).toMatchObject({ state: 'granted', decision_reason: 'Gladly' });

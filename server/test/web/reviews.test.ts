@@ -174,15 +174,17 @@ test('states are added and restricted, and a change of state is confirmed', asyn
   const asset = await picture(4);
   await ana.goto(`/assets/${asset}`);
   const state = ana.getByLabel('State', { exact: true });
-  const confirm = async () =>
-    ana.getByRole('alertdialog').getByRole('button', { name: 'Change the state' }).click();
+  const question = ana.getByRole('alertdialog');
+  const confirm = () => question.getByRole('button', { name: 'Change the state' }).click();
   await state.selectOption('Printed');
   await confirm();
-  await ana.getByRole('alertdialog').getByText('Nothing moves from wip to printed.').waitFor();
-  await ana.getByRole('alertdialog').getByRole('button', { name: 'Cancel' }).click();
+  await question.getByText('Nothing moves from wip to printed.').waitFor();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await question.waitFor({ state: 'detached' });
   await state.selectOption('Approved');
   await ana.getByText('The file moves from Work in progress to Approved.').waitFor();
   await confirm();
+  await question.waitFor({ state: 'detached' });
   await expect.poll(() => state.locator('option:checked').innerText()).toBe('Approved');
   await state.selectOption('Printed');
   await confirm();

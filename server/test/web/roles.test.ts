@@ -25,11 +25,11 @@ test.each([390, 1440])('roles are created, copied, edited and deleted at %d pixe
 
   await mara.getByRole('button', { name: 'New role' }).click();
   await form.getByRole('textbox', { name: 'Name' }).fill(`Print team ${width}`);
-  expect(await form.getByLabel('Code').inputValue()).toBe(`print-team-${width}`);
+  await expect.poll(() => form.getByLabel('Code').inputValue()).toBe(`print-team-${width}`);
   await form.getByLabel('Includes the role').selectOption('Viewer');
   // The parent's capability is checked and cannot be taken out.
-  expect(await form.getByLabel('See teams').isChecked()).toBe(true);
-  expect(await form.getByLabel('See teams').isDisabled()).toBe(true);
+  await expect.poll(() => form.getByLabel('See teams').isChecked()).toBe(true);
+  await expect.poll(() => form.getByLabel('See teams').isDisabled()).toBe(true);
   await form.getByLabel('Upload files').check();
   await form.getByLabel('Code').fill('member');
   await form.getByRole('button', { name: 'Create role' }).click();
@@ -48,19 +48,19 @@ test.each([390, 1440])('roles are created, copied, edited and deleted at %d pixe
   await form.getByRole('button', { name: 'Save role' }).click();
   await form.waitFor({ state: 'hidden' });
   await card(`Prints ${width}`).getByText('Write comments').waitFor();
-  expect(await card(`Prints ${width}`).getByText('Upload files').count()).toBe(0);
+  await expect.poll(() => card(`Prints ${width}`).getByText('Upload files').count()).toBe(0);
 
   await mara.getByRole('button', { name: `Copy Prints ${width}` }).click();
-  expect(await form.getByLabel('Write comments').isChecked()).toBe(true);
+  await expect.poll(() => form.getByLabel('Write comments').isChecked()).toBe(true);
   await form.getByRole('button', { name: 'Create role' }).click();
   await form.waitFor({ state: 'hidden' });
   await mara.getByRole('button', { name: `Delete Prints ${width} (copy)` }).click();
   await mara.getByRole('alertdialog').getByRole('button', { name: 'Delete role' }).click();
   await mara.getByRole('alertdialog').waitFor({ state: 'hidden' });
-  expect(await card(`Prints ${width} (copy)`).count()).toBe(0);
+  await expect.poll(() => card(`Prints ${width} (copy)`).count()).toBe(0);
 
   await mara.getByRole('button', { name: 'Use the template Reviewer' }).click();
-  expect(await form.getByLabel('Code').inputValue()).toBe('reviewer');
+  await expect.poll(() => form.getByLabel('Code').inputValue()).toBe('reviewer');
   await form.getByLabel('Code').fill(`reviewer-${width}`);
   await form.getByRole('button', { name: 'Create role' }).click();
   await form.waitFor({ state: 'hidden' });
@@ -82,6 +82,7 @@ test('a reader of roles sees them without buttons, and a writer may not choose w
   await grant(studio.library, { ref }, 'roles.write');
   await otto.reload();
   await otto.getByRole('button', { name: 'New role' }).click();
-  expect(await otto.getByRole('dialog').getByLabel('Upload files').isDisabled()).toBe(false);
-  expect(await otto.getByRole('dialog').getByLabel('See restricted assets').isDisabled()).toBe(true);
+  const isDisabled = (label: string) => otto.getByRole('dialog').getByLabel(label).isDisabled();
+  await expect.poll(() => isDisabled('See restricted assets')).toBe(true);
+  await expect.poll(() => isDisabled('Upload files')).toBe(false);
 });

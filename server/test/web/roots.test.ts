@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
-import { phone, visit } from './hands.ts';
+import { overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const folder = await temporaryDirectory();
@@ -12,7 +12,7 @@ await writeFile(join(folder, 'harbour.jpg'), await jpeg(60, 40));
 const studio = await openStudio();
 
 async function isNotWider(page: Page): Promise<void> {
-  expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+  expect(await overhang(page)).toBe(0);
 }
 
 // ROOT-2

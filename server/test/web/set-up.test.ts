@@ -42,12 +42,12 @@ test('sets up with the printed code, publishes three files, finds the post in th
   await visit(page, '/');
   const card = page.getByRole('link', { name: /Three mornings/ }).first();
   const picture = page.getByRole('list', { name: 'Posts' }).locator('img').first();
-  await expect.poll(() => naturalWidth(picture), { timeout: 20_000 }).toBeGreaterThan(0);
+  await expect.poll(() => naturalWidth(picture)).toBeGreaterThan(0);
   await card.click();
   await page.waitForURL(/\/posts\//);
 
   await signOut(page);
-  expect(await page.getByText('Three mornings').count()).toBe(0);
+  await expect.poll(() => page.getByText('Three mornings').count()).toBe(0);
   await page.goto(postAddress);
   await signInButton(page).waitFor();
   expect(await page.getByText('Three mornings').count()).toBe(0);

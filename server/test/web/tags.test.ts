@@ -128,7 +128,7 @@ test('features a post, reorders the featured list, and hides the tools from othe
   // A filtered feed shows no featured posts.
   await visit(visitor, '/?tag=harbour');
   await expect.poll(() => titles(visitor)).toEqual(['Early pier', 'Late pier']);
-  expect(await order(visitor)).toEqual([]);
+  await expect.poll(() => order(visitor)).toEqual([]);
 });
 
 test('an operator renames and merges tags after a preview of the effect', async () => {
@@ -143,6 +143,7 @@ test('an operator renames and merges tags after a preview of the effect', async 
   await dialog().getByRole('button', { name: 'Merge', exact: true }).click();
   await mara.waitForURL(`${studio.address}/tags/harbour`);
   await mara.getByText('3 posts').waitFor();
+  await dialog().waitFor({ state: 'detached' });
 
   await mara.getByRole('button', { name: 'Edit' }).click();
   await dialog().getByLabel('New name').fill('Häfen / ports');

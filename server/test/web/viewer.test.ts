@@ -13,8 +13,14 @@ const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const options = { deadline: 'realtime', 'cpu-used': '8' };
-const video = { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx-vp9', options };
-const film = await clip({ format: 'webm', video, audio: { encoder: 'libopus' }, seconds: 13 });
+const video = {
+  source: 'testsrc2=s=160x90:r=10',
+  encoder: 'libvpx-vp9',
+  rate: { num: 10, den: 1 },
+  options,
+};
+/** So long that it does not end while a busy machine plays it, with few frames to encode. */
+const film = await clip({ format: 'webm', video, audio: { encoder: 'libopus' }, seconds: 40 });
 const mpeg2 = await clip({ format: 'mpeg', video: { encoder: 'mpeg2video' }, seconds: 2 });
 /** Chromium plays the tide, which has subtitles. No browser plays the reel, which is in MPEG-2. */
 const tide = await uploadReady(mara, film, { title: 'Tide' }, 'tide.webm');
@@ -143,14 +149,14 @@ test('opens a post in full screen, zooms by keyboard, loads tiles, and returns t
 test('plays a video on its page with subtitles, speed and single frames, and continues in full screen', async () => {
   await visit(mara, `/assets/${tide}`);
   const film = player(mara, 'Tide');
-  await film.getByText('0:00 / 0:13').waitFor();
+  await film.getByText('0:00 / 0:40').waitFor();
   await film.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.2);
   expect(await viewer(mara).count()).toBe(0);
   await film.getByLabel('Subtitles').selectOption('English');
   await expect.poll(async () => (await stateOf(film)).cue).toBe('High water');
   await film.getByLabel('Speed').selectOption('2×');
-  expect(await stateOf(film)).toMatchObject({ rate: 2, inline: true, paused: false });
+  await expect.poll(() => stateOf(film)).toMatchObject({ rate: 2, inline: true, paused: false });
 
   // Keys work while the player has the focus.
   await film.getByRole('button', { name: 'Pause' }).focus();
@@ -164,17 +170,17 @@ test('plays a video on its page with subtitles, speed and single frames, and con
   await expect.poll(() => timeOf(film)).toBeLessThan(before - 0.01);
   const middle = await timeOf(film);
   await mara.keyboard.press(',');
-  await expect.poll(() => timeOf(film)).toBeCloseTo(middle - 0.04, 2);
+  await expect.poll(() => timeOf(film)).toBeCloseTo(middle - 0.1, 2);
 
   // A reload resumes at the same place, and full screen continues it.
   await mara.reload();
-  await expect.poll(() => timeOf(film)).toBeCloseTo(middle - 0.04, 0);
+  await expect.poll(() => timeOf(film)).toBeCloseTo(middle - 0.1, 0);
   await film.getByRole('button', { name: 'Play' }).click();
   await film.getByRole('button', { name: 'Pause' }).waitFor();
   await fullScreen(mara).click();
   await viewer(mara).waitFor();
   await expect.poll(async () => (await stateOf(viewer(mara))).paused).toBe(false);
-  expect(await timeOf(viewer(mara))).toBeGreaterThan(9);
+  await expect.poll(() => timeOf(viewer(mara))).toBeGreaterThan(9);
   const position = viewer(mara).getByRole('slider', { name: 'Position' });
   await position.hover({ position: { x: 400, y: 12 } });
   await viewer(mara).locator('[data-preview]').waitFor();
@@ -189,7 +195,8 @@ test('streams a video that browsers cannot play', async () => {
   await expect.poll(async () => (await stateOf(film)).width).toBe(320);
   await film.getByRole('button', { name: 'Play' }).click();
   await expect.poll(() => timeOf(film)).toBeGreaterThan(0.3);
-  expect(asked.filter((path) => path.includes(`/assets/${reel}/variants/hls/`)).length).toBeGreaterThan(1);
+  const streamed = () => asked.filter((path) => path.includes(`/assets/${reel}/variants/hls/`));
+  await expect.poll(() => streamed().length).toBeGreaterThan(1);
 });
 
 test('gives a stored film subtitles and another cover frame', async () => {
@@ -242,7 +249,7 @@ test('renders Markdown in a frame without scripts', async () => {
   const text = new TextEncoder().encode('# Tides\n\nSome `code` and **words**.\n');
   const { close } = await show(text, 'Note', 'note.md');
   const frame = viewer(mara).locator('iframe');
-  expect(await frame.getAttribute('srcdoc')).toMatch(/<h1[^>]*>Tides/);
+  await expect.poll(() => frame.getAttribute('srcdoc')).toMatch(/<h1[^>]*>Tides/);
   expect(await frame.getAttribute('sandbox')).not.toMatch(/scripts|same-origin/);
   await close();
 });

@@ -34,7 +34,7 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
   await outsider.getByRole('button', { name: 'Open' }).click();
   await outsider.getByRole('heading', { name: 'Harbour', level: 1 }).waitFor();
   await expect.poll(() => naturalWidth(outsider.getByRole('img', { name: 'Pier' }))).toBeGreaterThan(200);
-  expect(await outsider.getByRole('listitem').count()).toBe(2);
+  await expect.poll(() => outsider.getByRole('listitem').count()).toBe(2);
   expect(await download().count()).toBe(0);
   expect(await overhang(outsider)).toBe(0);
 
@@ -49,6 +49,9 @@ test('the owner creates a link with a password, and a visitor opens it on a phon
 
 // LINK-19, LINK-20, LINK-21
 test('the owner finds the address and the views of the link again, and renews it', async () => {
+  // The visitor's page does not wait until a view is counted.
+  const counted = async () => (await call(owner, 'GET', `/posts/${post}/links`)).items[0]?.view_count;
+  await expect.poll(counted).toBe(2);
   await visit(owner, '/settings/links');
   await owner.getByRole('button', { name: /Opened once.* 2 views/ }).click();
   const views = owner.getByRole('list', { name: 'Views and downloads' });
@@ -127,7 +130,7 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   await outsider.reload();
   await panel.getByText('<b>Lovely</b>').waitFor();
   const picked = outsider.getByRole('button', { name: 'Pick Pier' });
-  expect(await picked.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(() => picked.getAttribute('aria-pressed')).toBe('true');
   for (const size of sizes) {
     await outsider.setViewportSize(size);
     expect(await overhang(outsider)).toBe(0);
@@ -139,10 +142,9 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   // The owner can only look at the place, and remove it.
   const placed = owner.getByRole('article', { name: 'Comment by Jonas' }).filter({ hasText: 'Too dark' });
   await placed.getByRole('button', { name: 'Delete' }).waitFor();
-  expect(await placed.getByRole('button').allInnerTexts()).toEqual([
-    expect.stringContaining('Point'),
-    'Delete',
-  ]);
+  await expect
+    .poll(() => placed.getByRole('button').allInnerTexts())
+    .toEqual([expect.stringContaining('Point'), 'Delete']);
   await visit(owner, '/settings/links');
   const entry = owner.getByRole('listitem').filter({ hasText: 'For picks' }).first();
   await entry.getByRole('button', { name: /Opened/ }).click();
@@ -220,8 +222,11 @@ test('a guest comments on a place in the viewer, on a phone and at a desk, and t
   await entry.getByRole('button', { name: 'Select the picked files' }).click();
   await owner.waitForURL(/\/assets/);
   await owner.getByText('1 file selected').first().waitFor();
-  const notices = (await call(owner, 'GET', '/account/notifications')).items;
-  expect(notices.filter((notice: { link?: { id: string } }) => notice.link?.id === id)).toHaveLength(1);
+  const notices = async () => {
+    const { items } = await call(owner, 'GET', '/account/notifications');
+    return items.filter((notice: { link?: { id: string } }) => notice.link?.id === id);
+  };
+  await expect.poll(notices).toHaveLength(1);
 });
 
 test('a link says why it does not play a sound', async () => {

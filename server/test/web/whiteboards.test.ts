@@ -63,7 +63,7 @@ test.each([
   expect(text).toMatchObject({ tool: 'text', text: 'less sky' });
 
   // The address is that of the stored board, which opens with everything.
-  expect(new URL(page.url()).pathname).toBe(`/posts/${post}/whiteboards/${board?.id}`);
+  await expect.poll(() => new URL(page.url()).pathname).toBe(`/posts/${post}/whiteboards/${board?.id}`);
   await page.reload();
   await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Crop tighter');
   await page.keyboard.press('Control+z');
@@ -80,7 +80,7 @@ test('the keyboard draws, and undo and redo are saved', async () => {
   for (const key of ['a', 'Space', 'Shift+ArrowRight', 'ArrowDown', 'Space']) await ana.keyboard.press(key);
   await saved(ana);
   const strokes = async () => (await boards())[0]?.strokes;
-  expect(await strokes()).toMatchObject([
+  await expect.poll(strokes).toMatchObject([
     {
       tool: 'arrow',
       points: [
@@ -115,7 +115,7 @@ test('other readers see a board as it is drawn and cannot draw on it; its author
   await ana.getByRole('button', { name: 'Delete', exact: true }).click();
   await ana.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await ana.getByRole('link', { name: 'New whiteboard' }).waitFor();
-  expect((await boards()).map(({ id }) => id)).not.toContain(board?.id);
+  await expect.poll(async () => (await boards()).map(({ id }) => id)).not.toContain(board?.id);
 });
 
 // BOARD-9
@@ -130,7 +130,8 @@ test('an author with two windows chooses which drawing stays', async () => {
   await ana.getByRole('alertdialog', { name: 'The whiteboard has changed' }).waitFor();
   await ana.getByRole('button', { name: 'Keep mine' }).click();
   await saved(ana);
-  expect((await call(ana, 'GET', `/whiteboards/${id}`)).strokes).toHaveLength(2);
+  const kept = async () => (await call(ana, 'GET', `/whiteboards/${id}`)).strokes;
+  await expect.poll(kept).toHaveLength(2);
   await call(ana, 'PATCH', `/whiteboards/${id}`, other);
   await tool(ana, 'Clear').click();
   await ana.getByRole('button', { name: 'Load the newer one' }).click();
