@@ -214,7 +214,8 @@ AS $function$
     when type in ('text', 'longtext') then single
     when type = 'rich_text' then regexp_replace(regexp_replace(single, '<[^>]*>', ' ', 'g'), '&#?\w+;', ' ', 'g')
     when type in ('select', 'tree', 'multi_select') then
-      (select string_agg(t.label || ' ' || t.value, ' ') from field_terms t
+      (select string_agg(concat_ws(' ', t.label, t.value,
+          (select string_agg(x.value, ' ') from jsonb_each_text(t.translations) x)), ' ') from field_terms t
         where t.field_id = field and t.value = any(coalesce(several, array[single])))
   end, '')
 $function$;
@@ -2509,6 +2510,8 @@ create table field_terms (
   position double precision not null,
   created_at timestamp(3) with time zone not null default now(),
   label_key text,
+  translations jsonb not null default '{}'::jsonb,
+  translation_keys text not null default ''::text,
   constraint field_terms_pkey PRIMARY KEY (field_id, value),
   constraint field_terms_field_id_fkey FOREIGN KEY (field_id) REFERENCES fields(id) ON DELETE CASCADE,
   constraint field_terms_field_id_parent_fkey FOREIGN KEY (field_id, parent) REFERENCES field_terms(field_id, value),
@@ -2524,6 +2527,7 @@ CREATE INDEX field_terms_parent ON public.field_terms USING btree (field_id, par
 CREATE INDEX field_terms_path ON public.field_terms USING gin (field_id, path);
 CREATE INDEX field_terms_replaced ON public.field_terms USING btree (field_id, replaced_by) WHERE (replaced_by IS NOT NULL);
 CREATE INDEX field_terms_search ON public.field_terms USING gin (field_id, label_key gin_trgm_ops, value gin_trgm_ops);
+CREATE INDEX field_terms_translations ON public.field_terms USING gin (field_id, translation_keys gin_trgm_ops);
 CREATE INDEX field_terms_without_key ON public.field_terms USING btree (label) WHERE (label_key IS NULL);
 CREATE TRIGGER field_terms_key_kept BEFORE INSERT OR UPDATE OF label, label_key ON public.field_terms FOR EACH ROW EXECUTE FUNCTION keep_label_key();
 
@@ -2575,6 +2579,7 @@ create table fields (
   default_value jsonb,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
+  translations jsonb not null default '{}'::jsonb,
   constraint fields_code_key UNIQUE (code),
   constraint fields_pkey PRIMARY KEY (id),
   constraint fields_deprecated_replacement_id_fkey FOREIGN KEY (deprecated_replacement_id) REFERENCES fields(id),

@@ -10,6 +10,7 @@ import {
 } from './errors/groups.ts';
 import { defaultContexts, fieldTypes } from './field-types.ts';
 import { noContent, operation } from './operation.ts';
+import { translationsOf } from './translations.ts';
 import { closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 /** FIELD-2. */
@@ -49,11 +50,15 @@ const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
 const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
 const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
+/** FIELD-46: the label in other languages. */
+const LabelTranslations = translationsOf(Label);
+
 /** FIELD-2. A missing value is null, an empty text or an empty list; properties are never absent. */
 export const FieldDefinition = closed({
   id: Uuid,
   code: Type.String(),
   label: Type.String(),
+  translations: translationsOf(Type.String()),
   description: Type.String(),
   type: FieldType,
   subject_kind: SubjectKind,
@@ -110,6 +115,8 @@ const removal = Type.Optional(nullable(Type.Boolean()));
 /** FIELD-5: every mutable property. Absent and null leave it unchanged. */
 export const FieldUpdate = closed({
   label: Type.Optional(nullable(Label)),
+  /** Replaces all translations; an empty object removes them. */
+  translations: Type.Optional(nullable(LabelTranslations)),
   description: Type.Optional(nullable(Description)),
   options: Type.Optional(nullable(FieldOptions)),
   open_vocabulary: flag,

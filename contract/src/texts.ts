@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
+import { translationsOf } from './translations.ts';
 import { closed, nullable } from './values.ts';
 
 /**
@@ -20,7 +21,16 @@ export type TextKey = (typeof wordKeys)[number] | (typeof addressKeys)[number];
 
 const Text = Type.Optional(Type.String({ maxLength: 2000 }));
 
-/** Contains only the texts that are set. */
+const words = closed({
+  welcome_title: Text,
+  welcome_text: Text,
+  sign_in_title: Text,
+  sign_in_help: Text,
+  empty_feed: Text,
+  footer: Text,
+});
+
+/** Contains only the texts that are set. `translations` are the texts in other languages (LANGUAGE-5). */
 export const Texts = closed({
   welcome_title: Text,
   welcome_text: Text,
@@ -32,6 +42,7 @@ export const Texts = closed({
   privacy_url: Text,
   imprint_url: Text,
   contact_url: Text,
+  translations: Type.Optional(translationsOf(words)),
 });
 export type Texts = Static<typeof Texts>;
 
@@ -62,7 +73,8 @@ export const setTexts = operation({
   path: '/admin/system/texts',
   tag: 'System',
   summary: 'Set the texts of the library',
-  description: 'Replaces all texts. A text that is omitted or empty returns to the default.',
+  description:
+    'Replaces all texts and their translations. A text that is omitted or empty returns to the default.',
   door: { holds: 'system.config.write' },
   scope: 'admin',
   example: {
@@ -80,6 +92,7 @@ export const setTexts = operation({
       privacy_url: Address,
       imprint_url: Address,
       contact_url: Address,
+      translations: Type.Optional(nullable(translationsOf(words))),
     }),
   }),
   responses: { 200: AdminTexts },

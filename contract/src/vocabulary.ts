@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { defaultErrors, newTermErrors, readValueErrors, termErrors } from './errors/groups.ts';
 import { FieldStatus } from './fields.ts';
 import { operation } from './operation.ts';
+import { translationsOf } from './translations.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
 
 /** The vocabulary of a field: listing, creating, changing and merging its terms. */
@@ -18,6 +19,8 @@ export type TermStatus = Static<typeof TermStatus>;
 export const Term = closed({
   value: Type.String(),
   label: Type.String(),
+  /** The label in other languages; absent without any. */
+  translations: Type.Optional(translationsOf(Type.String())),
   path: Type.Array(Type.String()),
   status: TermStatus,
   replaced_by: Type.Optional(Type.String()),
@@ -65,6 +68,7 @@ export const listFieldValues = operation({
 
 const Slug = Type.String({ minLength: 1, maxLength: 100 });
 const TermLabel = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
+const LabelTranslations = translationsOf(TermLabel);
 const Aliases = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 });
 
 export const addFieldTerms = operation({
@@ -85,6 +89,7 @@ export const addFieldTerms = operation({
         closed({
           value: Slug,
           label: Type.Optional(TermLabel),
+          translations: Type.Optional(LabelTranslations),
           status: Type.Optional(TermStatus),
           aliases: Type.Optional(Aliases),
           replaced_by: Type.Optional(Slug),
@@ -128,6 +133,8 @@ export const updateFieldTerm = operation({
   example: { label: 'Harbour', aliases: ['harbor'] },
   body: closed({
     label: Type.Optional(nullable(TermLabel)),
+    /** Replaces all translations; an empty object removes them. */
+    translations: Type.Optional(nullable(LabelTranslations)),
     status: Type.Optional(nullable(TermStatus)),
     aliases: Type.Optional(nullable(Aliases)),
     replaced_by: Type.Optional(nullable(Slug)),

@@ -2,6 +2,9 @@ import { languageFor } from '@vitrine/contract/languages';
 import { describe, expect, test } from 'vitest';
 import { fill } from '#lib/languages/fill.ts';
 import { plural } from '#lib/languages/plural.ts';
+import { seededLabel } from '#lib/translations/seeded.ts';
+import { inPageLanguage } from '#lib/translations/shown.ts';
+import { isSame, written } from '#lib/translations/written.ts';
 import { checkCatalogue } from '../languages/check.ts';
 import { extract } from '../languages/extract.ts';
 import { localise, translationsOf } from '../languages/localise.ts';
@@ -116,4 +119,23 @@ test.each([
   ['x_y', undefined],
 ])('%s is read in %s (LANGUAGE-1)', (tag, language) => {
   expect(languageFor(tag)).toBe(language);
+});
+
+// LANGUAGE-6
+test('a label is that of a new library until an operator changes it', async () => {
+  expect(seededLabel('field', 'camera_make', 'Camera make')).toBe('Camera make');
+  expect(seededLabel('field', 'camera_make', 'camera make')).toBe('camera make');
+  expect(seededLabel('role', 'constructor', 'Name')).toBe('Name');
+  expect(seededLabel('role', 'admin', 'Constructor')).toBe('Constructor');
+  const source = "const seeded = { credit: { 'credit line': 'Credit line' } };";
+  const { code } = await extract(source, 'a.ts');
+  expect(code).toContain(`{ 'credit line': "${markOf('Credit line')}" }`);
+});
+
+// LANGUAGE-5
+test('a text is shown in the language of the page, if it is translated', () => {
+  expect(inPageLanguage('Season', { en: 'Time of year', de: 'Jahreszeit' })).toBe('Time of year');
+  expect(inPageLanguage('Season', { de: 'Jahreszeit' })).toBe('Season');
+  expect(written({ de: ' Jahreszeit ', fr: ' ' })).toEqual({ de: 'Jahreszeit' });
+  expect(isSame({ de: 'a', fr: '' }, { de: 'a ' })).toBe(true);
 });

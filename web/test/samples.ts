@@ -131,6 +131,7 @@ export function fieldOf(code: string, given: Partial<FieldDefinition> = {}): Fie
     regexp_filter: null,
     mirrors_column: null,
     display_condition: null,
+    translations: {},
     status: 'active',
     deprecated_replacement_id: null,
     default_value: null,

@@ -65,6 +65,7 @@ describe('POST /fields', () => {
       regexp_filter: null,
       mirrors_column: null,
       display_condition: null,
+      translations: {},
       status: 'active',
       deprecated_replacement_id: null,
       default_value: null,

@@ -21,7 +21,7 @@ describe('the vocabulary in options.values', () => {
   // TERM-1
   test('accepts a slug or an object; the default status is active, the default label is the slug', () => {
     const values = ['red', { value: 'blue', label: 'Blue', status: 'deprecated', aliases: [' Azure '] }];
-    const usual = { replacedBy: null, parent: null };
+    const usual = { replacedBy: null, parent: null, translations: {} };
     expect(readVocabulary('select', values)).toEqual([
       { ...usual, value: 'red', label: 'red', status: 'active', aliases: [], path: ['red'] },
       { ...usual, value: 'blue', label: 'Blue', status: 'deprecated', aliases: ['azure'], path: ['blue'] },

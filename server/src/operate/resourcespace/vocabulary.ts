@@ -148,6 +148,11 @@ export function termsFor(
     const path = isNested ? pathOf(byNode, node).map((step) => slugs.get(step.node) ?? slug) : [slug];
     const parent = path.length > 1 ? (path.at(-2) ?? null) : null;
     const status = option.isActive ? ('active' as const) : ('deprecated' as const);
-    return [{ node, entry: { value: slug, label, status, replacedBy: null, aliases, parent, path } }];
+    return [
+      {
+        node,
+        entry: { value: slug, label, translations: {}, status, replacedBy: null, aliases, parent, path },
+      },
+    ];
   });
 }

@@ -706,6 +706,8 @@ interface FieldTermsTable {
   position: number;
   created_at: Generated<string>;
   label_key: string | null;
+  translations: DefaultedJson;
+  translation_keys: Generated<string>;
 }
 
 interface FieldValueHistoryTable {
@@ -762,6 +764,7 @@ interface FieldsTable {
   default_value: NullableJson;
   created_at: Generated<string>;
   updated_at: Generated<string>;
+  translations: DefaultedJson;
 }
 
 interface FieldsEpochTable {

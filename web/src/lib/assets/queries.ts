@@ -11,6 +11,7 @@ import type { Post } from '@vitrine/contract/posts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { putFreshAssets } from '#lib/posts/queries.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
+import { withSeededLabel } from '#lib/translations/seeded.ts';
 import { type AssetFilter, assetFiltersOf, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;
@@ -109,6 +110,7 @@ export function assetTypesQuery({ client }: Service) {
     queryKey: ['asset-types'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => client.call('listAssetTypes', { signal }),
+    select: (types) => types.map((type) => withSeededLabel('kind', type)),
   });
 }
 
@@ -118,6 +120,7 @@ export function assetStatesQuery({ client }: Service) {
     queryKey: ['asset-states'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => client.call('listWorkflowStates', { query: { domain: 'asset' }, signal }),
+    select: (states) => states.map((state) => withSeededLabel('state', state)),
   });
 }
 

@@ -1,9 +1,11 @@
 import type { CardField } from '@vitrine/contract/field-values';
 import { language as spoken } from '#lib/languages/language.ts';
 import { writtenDayOf, writtenMomentOf } from '#lib/time/moments.ts';
+import { seededLabel } from '#lib/translations/seeded.ts';
 
 /** Formats a value for the strip of a card; adds the name of the field if the value alone is unclear. */
-function cardWord({ label, value }: CardField, language?: string): string {
+function cardWord({ code, label: plain, value }: CardField, language?: string): string {
+  const label = seededLabel('field', code, plain);
   if (value === 'true') return label;
   // Other languages write nouns with a capital.
   if (value === 'false') return `Not ${spoken() === 'en' ? label.toLocaleLowerCase() : label}`;

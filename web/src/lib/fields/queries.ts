@@ -1,13 +1,30 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { FieldValue, ValueMembers } from '@vitrine/contract/field-values';
-import type { SubjectKind } from '@vitrine/contract/fields';
+import type { FieldDefinition, SubjectKind } from '@vitrine/contract/fields';
+import type { Term } from '@vitrine/contract/vocabulary';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
+import { seededLabel } from '#lib/translations/seeded.ts';
+import { inPageLanguage } from '#lib/translations/shown.ts';
 
 /** The subject of values. */
 export interface Subject {
   readonly kind: SubjectKind;
   readonly id: string;
+}
+
+/** Returns the definition with its label in the language of the page. */
+function inLanguage(field: FieldDefinition): FieldDefinition {
+  return {
+    ...field,
+    label: seededLabel('field', field.code, inPageLanguage(field.label, field.translations)),
+  };
+}
+
+/** Returns the term with its label, also at the end of its path, in the language of the page. */
+function termInLanguage(term: Term): Term {
+  const label = inPageLanguage(term.label, term.translations);
+  return { ...term, label, path: [...term.path.slice(0, -1), label] };
 }
 
 /** Lists the active definitions of a kind in display order. Pages select those for a type of asset. */
@@ -16,7 +33,7 @@ export function fieldsQuery({ client }: Service, kind: SubjectKind) {
     queryKey: ['fields', kind],
     queryFn: ({ signal }) =>
       readToEnd((turn) => client.call('listFields', { query: { ...turn, subject_kind: kind }, signal })),
-    select: (fields) => fields.filter(({ status }) => status !== 'archived'),
+    select: (fields) => fields.filter(({ status }) => status !== 'archived').map(inLanguage),
   });
 }
 
@@ -31,7 +48,10 @@ export function valuesQuery({ client }: Service, { kind, id }: Subject) {
         kind === 'asset'
           ? await client.call('listAssetFieldValues', asked)
           : await client.call('listCollectionFieldValues', asked);
-      return items;
+      return items.map((value) => ({
+        ...value,
+        field_label: seededLabel('field', value.field_code, value.field_label),
+      }));
     },
   });
 }
@@ -60,12 +80,14 @@ export function historyQuery({ client }: Service, { kind, id }: Subject, fieldId
 export function offeredTermsQuery({ client }: Service, fieldId: string, q: string, limit: number) {
   return queryOptions({
     queryKey: ['field', fieldId, 'offered', q, limit],
-    queryFn: ({ signal }) =>
-      client.call('listFieldValues', {
+    queryFn: async ({ signal }) => {
+      const vocabulary = await client.call('listFieldValues', {
         params: { id: fieldId },
         query: { limit, ...(q === '' ? {} : { q, match: 'substring' }) },
         signal,
-      }),
+      });
+      return { ...vocabulary, values: vocabulary.values.map(termInLanguage) };
+    },
   });
 }
 

@@ -1,6 +1,7 @@
 import { hasVocabulary, holdsSeveral, isNested } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import type { Term } from '@vitrine/contract/vocabulary';
+import { inPageLanguage } from '#lib/translations/shown.ts';
 import { isCutShort, readVocabulary, type TermNode } from './admin/vocabulary.ts';
 
 /** A term for forms and display. */
@@ -10,7 +11,8 @@ export interface KnownTerm extends Pick<Term, 'value' | 'label' | 'path' | 'stat
 }
 
 function flattened(nodes: readonly TermNode[], above: readonly string[]): KnownTerm[] {
-  return nodes.flatMap(({ value, label, status, children }) => {
+  return nodes.flatMap(({ value, label: plain, translations, status, children }) => {
+    const label = inPageLanguage(plain, translations);
     const path = [...above, label];
     return [{ value, label, path, status, isBranch: children.length > 0 }, ...flattened(children, path)];
   });

@@ -9,9 +9,15 @@ import { followLanguage } from '#lib/languages/follow.ts';
 import { refusePage } from '#lib/page-problems.ts';
 import { problemText } from '#lib/problems.ts';
 import type { Service } from '#lib/service.ts';
+import { inPageLanguage } from '#lib/translations/shown.ts';
 import { invalidate } from '$app/navigation';
 import type { TeamCapabilities } from './allowance.ts';
 import type { VisitorState } from './gate.ts';
+
+/** Returns the operator’s texts in the language of the page, as far as they are translated. */
+function textsInLanguage({ translations, ...texts }: Texts): Texts {
+  return { ...texts, ...inPageLanguage({}, translations) };
+}
 
 export type Appearance = AnswerOf<Operations['getAppearance']>;
 
@@ -60,7 +66,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
         user,
         appearance,
         // Without the operator's texts the page uses its defaults.
-        texts: appearance.texts ?? {},
+        texts: textsInLanguage(appearance.texts ?? {}),
       };
     },
   });

@@ -23,7 +23,7 @@ interface TermRow extends StoredTerm {
 /** Reads the first terms of each field, and the number of terms where there are more. At most two statements. */
 async function readTerms(db: Database, ids: readonly string[], most: number) {
   const { rows } = await sql<TermRow>`
-    select t.field_id, t.value, t.label, t.status, t.replaced_by, t.parent, t.aliases
+    select t.field_id, t.value, t.label, t.translations, t.status, t.replaced_by, t.parent, t.aliases
     from unnest(${[...ids]}::uuid[]) as f (id), lateral (
       select t.*, coalesce((select array_agg(x.alias order by x.alias) from field_term_aliases x
         where x.field_id = t.field_id and x.value = t.value), '{}') as aliases
@@ -66,7 +66,7 @@ export async function showFields(
   { rest = sql``, terms: most = TERMS_ALONE }: Which = {},
 ): Promise<FieldDefinition[]> {
   const { rows } = await sql<DefinitionRow>`
-    select d.id, d.code, d.label, d.description, d.type, d.subject_kind, d.options, d.open_vocabulary, d.required,
+    select d.id, d.code, d.label, d.translations, d.description, d.type, d.subject_kind, d.options, d.open_vocabulary, d.required,
       d.searchable, d.applies_to, d.read_capability, d.write_capability, d.display_order, d.display_group,
       d.extraction_source, d.extraction_mode, d.show_on_card, d.show_in_advanced_search, d.show_on_upload, d.edit_tab,
       d.read_only, d.regexp_filter, d.mirrors_column, d.display_condition, d.status, d.deprecated_replacement_id,

@@ -154,6 +154,7 @@ const removable = [
 /** The properties that an update sets as they are. */
 const plain = [
   'label',
+  'translations',
   'description',
   'open_vocabulary',
   'required',
@@ -203,6 +204,7 @@ async function writeColumns(tx: Tx, field: LockedField): Promise<void> {
     .updateTable('fields')
     .set({
       ...columns,
+      translations: JSON.stringify(field.translations),
       options: JSON.stringify(field.options),
       default_value: field.default_value === null ? null : JSON.stringify(field.default_value),
       updated_at: nextUpdatedAt,

@@ -40,7 +40,9 @@ const labels = sql<string | null>`(select string_agg(coalesce(t.label, x.value),
   from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
   left join field_terms t on t.field_id = d.id and t.value = x.value)`;
 
-const searched = sql<string | null>`coalesce((select string_agg(t.label, ', ') from field_terms t
+/** The labels in every language, so that readers of each find them (LANGUAGE-5). */
+const searched = sql<string | null>`coalesce((select string_agg(concat_ws(', ', t.label,
+    (select string_agg(x.value, ', ') from jsonb_each_text(t.translations) x)), ', ') from field_terms t
   where t.field_id = d.id and t.value = any(coalesce(v.value_options, array[v.value_text]))), v.value_text)`;
 
 const common = {

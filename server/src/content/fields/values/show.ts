@@ -30,12 +30,19 @@ interface ValueRow extends ValueColumns {
   resolved_reference: NonNullable<FieldValue['resolved_reference']> | null;
 }
 
+/** Returns the label of `d` or `t` in the language of the reader (LANGUAGE-5). */
+function shownLabel({ language }: Caller, of: 'd' | 't'): RawBuilder<string> {
+  const label = sql.ref<string>(`${of}.label`);
+  if (language === undefined) return label;
+  return sql`coalesce(${sql.ref(`${of}.translations`)} ->> ${language}, ${label})`;
+}
+
 /** Maximum number of fields in a list. */
 const MOST = 500;
 
 /** The terms of a value in its order, with labels. Deprecated terms still resolve (TERM-2). */
-const resolvedOptions = sql`case when ${ofVocabulary} then (
-    select json_agg(json_build_object('value', x.value, 'label', coalesce(t.label, x.value),
+const resolvedOptions = (caller: Caller) => sql`case when ${ofVocabulary} then (
+    select json_agg(json_build_object('value', x.value, 'label', coalesce(${shownLabel(caller, 't')}, x.value),
       'status', coalesce(t.status, 'archived')) order by x.place)
     from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
     left join field_terms t on t.field_id = d.id and t.value = x.value) end`;
@@ -87,9 +94,9 @@ export async function showValues(
   const { columns, from } = source(caller, subject);
   const only = fieldId === null ? sql`` : sql`and d.id = ${fieldId}`;
   const { rows } = await sql<ValueRow>`
-    select d.id as field_id, d.code as field_code, d.label as field_label, d.type, ${columns},
+    select d.id as field_id, d.code as field_code, ${shownLabel(caller, 'd')} as field_label, d.type, ${columns},
       v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref, v.set_by_user_ref,
-      ${resolvedOptions} as resolved_options, ${resolvedReference(caller)} as resolved_reference
+      ${resolvedOptions(caller)} as resolved_options, ${resolvedReference(caller)} as resolved_reference
     from ${from} ${only} order by d.display_order, d.code limit ${MOST}`.execute(db);
   return rows.map(showRow);
 }

@@ -1,4 +1,5 @@
 import { type FieldType, isNested } from '@vitrine/contract/field-types';
+import { languages } from '@vitrine/contract/languages';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { type Entry, lowerCased, MOST_TERMS, termKey } from './terms.ts';
@@ -34,6 +35,18 @@ function readLabel(value: string, label: unknown): string {
   return label.normalize('NFC').trim();
 }
 
+const tags: ReadonlySet<string> = new Set(languages);
+
+/** Returns the labels of a term in other languages. */
+function readTranslations(value: string, given: unknown): Entry['translations'] {
+  if (given === undefined || given === null) return {};
+  if (!isObject(given)) throw refuse('term-label-malformed', { term: value });
+  const unknown = Object.keys(given).find((tag) => !tags.has(tag));
+  if (unknown !== undefined)
+    throw refuse('term-property-unknown', { term: value, unknown: `translations.${unknown}` });
+  return Object.fromEntries(Object.entries(given).map(([tag, label]) => [tag, readLabel(value, label)]));
+}
+
 function readStatus(value: string, status: unknown): TermStatus {
   if (status === undefined || status === null) return 'active';
   if (status === 'active' || status === 'deprecated' || status === 'archived') return status;
@@ -67,7 +80,7 @@ function readReplacement(value: string, status: TermStatus, given: unknown): str
   return replacedBy;
 }
 
-const entryKeys = new Set(['value', 'label', 'status', 'replaced_by', 'aliases', 'children']);
+const entryKeys = new Set(['value', 'label', 'translations', 'status', 'replaced_by', 'aliases', 'children']);
 
 interface Place {
   type: FieldType;
@@ -91,6 +104,7 @@ function readEntry(raw: unknown, { type, parent, path }: Place): { entry: Entry;
     entry: {
       value,
       label: readLabel(value, given.label),
+      translations: readTranslations(value, given.translations),
       status,
       replacedBy: readReplacement(value, status, given.replaced_by),
       aliases: readAliases(value, given.aliases),
@@ -189,6 +203,7 @@ export function readVocabulary(type: FieldType, values: unknown): Entry[] {
 export interface StoredTerm {
   value: string;
   label: string;
+  translations: Entry['translations'];
   status: TermStatus;
   replaced_by: string | null;
   parent: string | null;
@@ -201,6 +216,7 @@ type Written = string | Record<string, unknown>;
 function write(term: StoredTerm, children: readonly Written[]): Written {
   const more = {
     ...(term.label === term.value ? {} : { label: term.label }),
+    ...(Object.keys(term.translations).length === 0 ? {} : { translations: term.translations }),
     ...(term.status === 'active' ? {} : { status: term.status }),
     ...(term.replaced_by === null ? {} : { replaced_by: term.replaced_by }),
     ...(term.aliases.length === 0 ? {} : { aliases: term.aliases }),

@@ -34,6 +34,7 @@ import {
   MOST_TERMS,
   statusOfTerms,
   termKey,
+  translationKeys,
 } from './terms.ts';
 
 type Added = string | { value: string; parent?: string; replaced_by?: string };
@@ -114,6 +115,7 @@ export const add = handle(addFieldTerms, async ({ db }, { caller, params, body }
 interface LockedTerm {
   value: string;
   label: string;
+  translations: Entry['translations'];
   status: 'active' | 'deprecated' | 'archived';
   replaced_by: string | null;
   parent: string | null;
@@ -122,7 +124,7 @@ interface LockedTerm {
 
 async function readTerm(tx: Tx, fieldId: string, value: string): Promise<LockedTerm | undefined> {
   const { rows } = await sql<LockedTerm>`
-    select value, label, status, replaced_by, parent, path from field_terms
+    select value, label, translations, status, replaced_by, parent, path from field_terms
     where field_id = ${fieldId} and value = ${value}`.execute(tx);
   return rows[0];
 }
@@ -211,6 +213,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (!asksForChange(body)) return showOne(tx, field.id, value);
     await checkNotMerging(tx, field.id, value);
     const label = body.label?.normalize('NFC').trim() ?? term.label;
+    const translations = body.translations ?? term.translations;
     const status = body.status ?? term.status;
     const successor = givenSuccessor === undefined ? term.replaced_by : givenSuccessor;
     if (successor !== null && status === 'active')
@@ -222,7 +225,14 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (body.label != null || aliases !== null) await renameKeys(tx, field.id, { ...term, label }, aliases);
     await tx
       .updateTable('field_terms')
-      .set({ label, label_key: termKey(label), status, replaced_by: successor })
+      .set({
+        label,
+        label_key: termKey(label),
+        translations: JSON.stringify(translations),
+        translation_keys: translationKeys(translations),
+        status,
+        replaced_by: successor,
+      })
       .where('field_id', '=', field.id)
       .where('value', '=', value)
       .execute();
@@ -231,7 +241,7 @@ export const change = handle(updateFieldTerm, async ({ db }, { caller, params, b
     if (isPlaced || status !== term.status) await checkDefaultsRemainValid(tx, field);
     await touch(tx, field.id);
     // Search documents contain names only, not positions or statuses.
-    const isSearched = label !== term.label || aliases !== null;
+    const isSearched = label !== term.label || aliases !== null || body.translations != null;
     await (isSearched ? wordsChanged(tx, field.id, caller.ref) : definitionChanged(tx));
     await notifyPeersOfField(tx, field.id, caller.ref);
     await recordEvent(tx, caller, {

@@ -11,22 +11,24 @@ import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { termKey } from './terms.ts';
 
 /** Columns of a term `t`. Its path consists of the labels from the root. */
-export const termColumns = sql`t.value, t.label, t.status, t.replaced_by,
+export const termColumns = sql`t.value, t.label, t.translations, t.status, t.replaced_by,
   (select array_agg(p.label order by p.depth) from field_terms p
     where p.field_id = t.field_id and p.value = any(t.path)) as path,
   (select array_agg(x.alias order by x.alias) from field_term_aliases x
     where x.field_id = t.field_id and x.value = t.value) as aliases`;
 
-export interface TermRow extends Omit<Term, 'replaced_by' | 'aliases'> {
+export interface TermRow extends Omit<Term, 'translations' | 'replaced_by' | 'aliases'> {
+  translations: NonNullable<Term['translations']>;
   replaced_by: string | null;
   aliases: string[] | null;
 }
 
 /** Converts a row to the contract's term. */
-export function showTerm({ value, label, path, status, replaced_by, aliases }: TermRow): Term {
+export function showTerm({ value, label, translations, path, status, replaced_by, aliases }: TermRow): Term {
   return {
     value,
     label,
+    ...(Object.keys(translations).length === 0 ? {} : { translations }),
     path,
     status,
     ...(replaced_by === null ? {} : { replaced_by }),
@@ -58,7 +60,7 @@ async function offerAll(db: Database, { fieldId, status, limit }: TermListQuery)
 }
 
 /**
- * Lists terms whose slug, label or alias matches: exact matches first, then prefixes, then substrings, each by label
+ * Lists terms whose slug, label, translation or alias matches: exact matches first, then prefixes, then substrings, each by label
  * and slug.
  */
 async function offerMatching(
@@ -77,6 +79,11 @@ async function offerMatching(
           select t.value, t.label_key as key, lower(t.label) as label from field_terms t
           where t.field_id = ${fieldId} and (t.label_key like ${pattern} or t.value like ${pattern}) and ${status}
           offset 0) n
+        union all
+        select t.value, lower(t.label), case when position(${`\n${key}\n`} in t.translation_keys) > 0 then 0
+          when position(${`\n${key}`} in t.translation_keys) > 0 then 1 else 2 end
+        from field_terms t
+        where t.field_id = ${fieldId} and t.translation_keys like ${`${match === 'prefix' ? '%\n' : ''}${pattern}`} and ${status}
         union all
         select t.value, lower(t.label), ${rankOf(sql`x.key`)} from field_term_aliases x
         join field_terms t on t.field_id = x.field_id and t.value = x.value

@@ -1,5 +1,5 @@
 import { foldName } from '@vitrine/contract/names';
-import type { TermStatus } from '@vitrine/contract/vocabulary';
+import type { Term, TermStatus } from '@vitrine/contract/vocabulary';
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
@@ -9,6 +9,8 @@ export interface Entry {
   value: string;
   /** The slug itself when the document gives no label. */
   label: string;
+  /** The label in other languages, by their tags. */
+  translations: NonNullable<Term['translations']>;
   status: TermStatus;
   replacedBy: string | null;
   /** In the form of `lowerCased`. */
@@ -29,6 +31,12 @@ export function termKey(text: string): string {
 /** The form in which aliases are stored and shown, and that of slugs: NFC, trimmed, lower case. */
 export function lowerCased(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
+}
+
+/** Returns the translations of a label in the form in which they are compared, each between line breaks. */
+export function translationKeys(translations: Entry['translations']): string {
+  const keys = Object.values(translations).map(termKey);
+  return keys.length === 0 ? '' : `\n${keys.join('\n')}\n`;
 }
 
 /** A text that should name a term of a field. */
@@ -176,23 +184,29 @@ export async function createTerms(
  * one.
  */
 async function upsertTerms(tx: Tx, fieldId: string, entries: readonly Entry[], first: number): Promise<void> {
-  const rows = entries.map(({ value, label, status, replacedBy, parent, path }, index) => ({
+  const rows = entries.map(({ value, label, translations, status, replacedBy, parent, path }, index) => ({
     value,
     label,
     label_key: termKey(label),
+    translations,
+    translation_keys: translationKeys(translations),
     status,
     replaced_by: replacedBy,
     parent,
     path,
     position: first + index,
   }));
-  await sql`insert into field_terms as t (field_id, value, label, label_key, status, replaced_by, parent, path, position)
+  await sql`insert into field_terms as t (field_id, value, label, label_key, translations,
+      translation_keys, status, replaced_by, parent, path, position)
     select ${fieldId}::uuid, x.* from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (value text, label text,
-      label_key text, status text, replaced_by text, parent text, path text[], position double precision)
-    on conflict (field_id, value) do update set label = excluded.label, label_key = excluded.label_key, status = excluded.status,
+      label_key text, translations jsonb, translation_keys text, status text, replaced_by text, parent text, path text[], position double precision)
+    on conflict (field_id, value) do update set label = excluded.label, label_key = excluded.label_key,
+      translations = excluded.translations, translation_keys = excluded.translation_keys, status = excluded.status,
       replaced_by = excluded.replaced_by, parent = excluded.parent, path = excluded.path, position = excluded.position
-    where (t.label, t.status, t.replaced_by, t.parent, t.path, t.position) is distinct from (excluded.label,
-      excluded.status, excluded.replaced_by, excluded.parent, excluded.path, excluded.position)`.execute(tx);
+    where (t.label, t.translations, t.status, t.replaced_by, t.parent, t.path, t.position) is distinct from (excluded.label,
+      excluded.translations, excluded.status, excluded.replaced_by, excluded.parent, excluded.path, excluded.position)`.execute(
+    tx,
+  );
 }
 
 /** Inserts aliases, whose keys no other term of the field has. */

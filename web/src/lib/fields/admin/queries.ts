@@ -5,6 +5,7 @@ import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
+import { withSeededLabel } from '#lib/translations/seeded.ts';
 import type { Flag } from './flags.ts';
 
 /** Lists all definitions in display order, including archived ones. */
@@ -59,6 +60,7 @@ export function assetTypesQuery({ client }: Service) {
     queryKey: ['asset-types'],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => client.call('listAssetTypes', { signal }),
+    select: (types) => types.map((type) => withSeededLabel('kind', type)),
   });
 }
 

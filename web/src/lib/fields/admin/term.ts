@@ -1,10 +1,12 @@
 import type { Term, TermStatus } from '@vitrine/contract/vocabulary';
+import type { Translations } from '#lib/translations/written.ts';
 import type { TermNode } from './vocabulary.ts';
 
 /** A term that is displayed, from any list. */
 export interface OpenTerm {
   readonly value: string;
   readonly label: string;
+  readonly translations: Translations;
   readonly status: TermStatus;
   readonly aliases: readonly string[];
   readonly replacedBy: string | undefined;
@@ -12,10 +14,18 @@ export interface OpenTerm {
   readonly path: readonly string[];
 }
 
-export function fromNode({ value, label, status, aliases, replacedBy }: TermNode): OpenTerm {
-  return { value, label, status, aliases, replacedBy, path: [label] };
+export function fromNode({ value, label, translations, status, aliases, replacedBy }: TermNode): OpenTerm {
+  return { value, label, translations, status, aliases, replacedBy, path: [label] };
 }
 
-export function fromTerm({ value, label, status, aliases = [], replaced_by, path }: Term): OpenTerm {
-  return { value, label, status, aliases, replacedBy: replaced_by, path };
+export function fromTerm({
+  value,
+  label,
+  translations = {},
+  status,
+  aliases = [],
+  replaced_by,
+  path,
+}: Term): OpenTerm {
+  return { value, label, translations, status, aliases, replacedBy: replaced_by, path };
 }

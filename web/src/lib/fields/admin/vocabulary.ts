@@ -1,10 +1,13 @@
 import type { FieldOptions } from '@vitrine/contract/fields';
+import { languages } from '@vitrine/contract/languages';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
+import type { Translations } from '#lib/translations/written.ts';
 
 /** A term with its children, as in the definition (TERM-1). */
 export interface TermNode {
   readonly value: string;
   readonly label: string;
+  readonly translations: Translations;
   readonly status: TermStatus;
   readonly replacedBy: string | undefined;
   readonly aliases: readonly string[];
@@ -15,14 +18,21 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+function readTranslations(given: unknown): Translations {
+  if (!isRecord(given)) return {};
+  const texts = languages.map((tag) => [tag, given[tag]] as const);
+  return Object.fromEntries(texts.filter(([, text]) => typeof text === 'string'));
+}
+
 function readNode(raw: unknown): TermNode[] {
   const given = typeof raw === 'string' ? { value: raw } : raw;
   if (!isRecord(given) || typeof given.value !== 'string') return [];
-  const { value, label, status, replaced_by, aliases, children } = given;
+  const { value, label, translations, status, replaced_by, aliases, children } = given;
   return [
     {
       value,
       label: typeof label === 'string' ? label : value,
+      translations: readTranslations(translations),
       status: status === 'deprecated' || status === 'archived' ? status : 'active',
       replacedBy: typeof replaced_by === 'string' ? replaced_by : undefined,
       aliases: Array.isArray(aliases) ? aliases.filter((alias) => typeof alias === 'string') : [],
