@@ -14,6 +14,7 @@ const inputs = [
   'contract/src',
   'messages',
   'package-lock.json',
+  'web/bundling',
   'web/languages',
   'web/package.json',
   'web/src',
@@ -70,7 +71,7 @@ function build(wanted) {
     }
     const languages = spawnSync(
       process.execPath,
-      [join(web, 'languages/write-pages.ts'), pages, join(work, 'texts.json')],
+      [join(web, 'languages/write-pages.ts'), pages, join(work, 'texts.json'), join(work, 'preloads.json')],
       { encoding: 'utf8' },
     );
     if (languages.status !== 0) {

@@ -83,15 +83,18 @@ function addressOf(baseUrl: string, path: string, input: AnyInput): string {
   return `${baseUrl}${filled}${text === '' ? '' : `?${text}`}`;
 }
 
-/** Returns a client for the operations of these routes. Cookies are sent as the browser does. */
+/**
+ * Returns a client for the operations of these routes, which may load on demand. Cookies are sent as the browser does.
+ */
 export function createClient<T extends Record<string, Operation>>(
-  routes: Record<keyof T, Route>,
+  routes: Record<keyof T, Route> | ((id: keyof T & string) => Promise<Route>),
   options: ClientOptions,
 ): Client<T> {
   const send = options.fetch ?? fetch;
+  const routeOf = typeof routes === 'function' ? routes : (id: keyof T) => routes[id];
   return {
     async call(id, input) {
-      const [method, path] = routes[id];
+      const [method, path] = await routeOf(id);
       const given: AnyInput = input ?? {};
       const { body } = given;
       const asIs = body instanceof FormData || body instanceof Blob ? body : null;

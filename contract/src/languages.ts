@@ -23,6 +23,9 @@ export const languageCookie = 'language';
 export const pageFileOf = (language: Language): string =>
   language === 'en' ? 'index.html' : `index.${language}.html`;
 
+/** Returns the name of the file beside a page with the files that kinds of pages load first. */
+export const preloadsFileOf = (language: Language): string => pageFileOf(language).replace(/html$/, 'json');
+
 const known: ReadonlySet<string> = new Set(languages);
 
 /** Returns the language of the pages for a BCP 47 tag: that of the tag itself, else of its language or script; else undefined. */

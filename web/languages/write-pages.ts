@@ -3,7 +3,14 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { directionOf, type Language, languages, pageFileOf } from '@vitrine/contract/languages';
+import {
+  directionOf,
+  type Language,
+  languages,
+  pageFileOf,
+  preloadsFileOf,
+} from '@vitrine/contract/languages';
+import type { Preloads } from '../bundling/chunks.ts';
 import { type Catalogue, readCatalogue } from './catalogues.ts';
 import { localise, translationsOf } from './localise.ts';
 
@@ -19,17 +26,21 @@ function folderOf(language: Language, catalogue: Catalogue): string {
 const inLanguage = (html: string, language: Language) =>
   html.replace('<html lang="en"', `<html lang="${language}" dir="${directionOf(language)}"`);
 
+/** Returns a page without hints for files that only name the parts of a route: their chunks are named instead. */
+const withoutNodes = (html: string) => html.replace(/\s*<link [^>]*\/nodes\/[^>]*rel="modulepreload">/g, '');
+
 /**
  * Writes the built pages in every language: `index.<language>.html`, and the scripts with texts in a folder of the
  * language. The service takes all other files from the shared folder, so every script has one address per language.
+ * `preloads` has the files that kinds of pages load first, which are written beside the page.
  */
-export async function writeLanguages(pages: string, english: Catalogue): Promise<void> {
+export async function writeLanguages(pages: string, english: Catalogue, preloads: Preloads): Promise<void> {
   const files = readdirSync(pages, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => relative(pages, join(entry.parentPath, entry.name)).replaceAll('\\', '/'));
   const contents = new Map(files.map((file) => [file, readFileSync(join(pages, file))]));
   const scripts = [...contents].filter(([file]) => file.startsWith(shared) && file.endsWith('.js'));
-  const html = contents.get(pageFileOf('en'))?.toString('utf8') ?? '';
+  const html = withoutNodes(contents.get(pageFileOf('en'))?.toString('utf8') ?? '');
   const written = new Map<string, { content: string | Buffer; quality: number }>();
   for (const [file, content] of contents) written.set(file, { content, quality: 11 });
   for (const language of languages) {
@@ -45,6 +56,8 @@ export async function writeLanguages(pages: string, english: Catalogue): Promise
     }
     const page = inLanguage(html.replaceAll(shared, folder), language);
     written.set(pageFileOf(language), { content: page, quality: 11 });
+    const list = JSON.stringify(preloads).replaceAll(shared, folder);
+    written.set(preloadsFileOf(language), { content: list, quality: 1 });
   }
   await Promise.all(
     [...written].map(([file, { content, quality }]) => write(join(pages, file), content, quality)),
@@ -68,7 +81,11 @@ async function write(path: string, content: string | Buffer, quality: number): P
   writeFileSync(`${path}.gz`, common);
 }
 
-const [, , pages, texts] = process.argv;
-// Written by the plugin of the same build.
-if (pages !== undefined && texts !== undefined)
-  await writeLanguages(pages, JSON.parse(readFileSync(texts, 'utf8')) as Catalogue);
+const [, , pages, texts, preloads] = process.argv;
+// Written by the plugins of the same build.
+if (pages !== undefined && texts !== undefined && preloads !== undefined)
+  await writeLanguages(
+    pages,
+    JSON.parse(readFileSync(texts, 'utf8')) as Catalogue,
+    JSON.parse(readFileSync(preloads, 'utf8')) as Preloads,
+  );

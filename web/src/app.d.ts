@@ -6,6 +6,13 @@ declare module 'virtual:routes' {
   export default routes;
 }
 
+declare module 'virtual:first-routes' {
+  import type { Route } from '@vitrine/contract/client';
+
+  const routes: Record<(typeof import('#lib/first-operations.ts').firstOperations)[number], Route>;
+  export default routes;
+}
+
 // The package publishes the types of its light build only under its own name.
 declare module 'hls.js/light' {
   import Hls from 'hls.js';

@@ -1,4 +1,5 @@
 /// <reference lib="webworker" />
+import { answersAccountHeader, workerTakesAnswers } from '@vitrine/contract/page-kinds';
 import { version } from '$app/env';
 import {
   forgetPrivate,
@@ -8,6 +9,7 @@ import {
   privatePrefix,
   shellName,
 } from './lib/app/stored.ts';
+import type { BroughtAnswers } from './lib/first-answers.ts';
 
 /**
  * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last showed
@@ -74,9 +76,17 @@ async function answerRead(event: FetchEvent): Promise<Response> {
   }
 }
 
-/** Keeps the shell in the current language of the reader. */
-async function keepShell(response: Response): Promise<void> {
-  await (await caches.open(shell)).put(shellPage, response);
+/** Keeps the shell in the current language of the reader. Reads it anew, because a visit also brings private answers. */
+async function keepShell(): Promise<void> {
+  const response = await fetch(shellPage);
+  if (response.ok && !response.headers.has(answersAccountHeader))
+    await (await caches.open(shell)).put(shellPage, response);
+}
+
+/** Learns who is signed in from a page that brings the answers to its first requests. */
+async function meetAccount({ headers }: Response): Promise<void> {
+  const ref = headers.get(answersAccountHeader);
+  if (ref !== null) await becomeAccount(ref === '' ? null : Number(ref));
 }
 
 async function answerPage(event: FetchEvent): Promise<Response> {
@@ -84,7 +94,8 @@ async function answerPage(event: FetchEvent): Promise<Response> {
     const early: Response | undefined = await event.preloadResponse;
     const response = early ?? (await fetch(event.request));
     const isShell = response.ok && new URL(event.request.url).pathname === shellPage;
-    if (isShell) event.waitUntil(keepShell(response.clone()));
+    if (isShell) event.waitUntil(keepShell().catch(() => undefined));
+    await meetAccount(response);
     return response;
   } catch (error) {
     const page = await caches.match(shellPage, { ignoreVary: true });
@@ -111,6 +122,7 @@ worker.addEventListener('install', (event) => {
 worker.addEventListener('activate', (event) => {
   const tidy = async () => {
     await worker.registration.navigationPreload?.enable();
+    await worker.registration.navigationPreload?.setHeaderValue(workerTakesAnswers);
     const names = await caches.keys();
     const old = names.filter((name) => !name.startsWith(privatePrefix) && name !== shell);
     await Promise.all(old.map((name) => caches.delete(name)));
@@ -132,7 +144,11 @@ worker.addEventListener('fetch', (event) => {
 });
 
 /** Keeps what the page loaded before this worker controlled it. */
-async function keepLoaded(addresses: readonly string[], ref: number | null): Promise<void> {
+async function keepLoaded(
+  addresses: readonly string[],
+  brought: BroughtAnswers['all'],
+  ref: number | null,
+): Promise<void> {
   const urls = addresses.map((address) => new URL(address, location.origin));
   const scripts = await caches.open(shell);
   const missing = async (cache: Cache, url: URL) =>
@@ -142,6 +158,11 @@ async function keepLoaded(addresses: readonly string[], ref: number | null): Pro
   await becomeAccount(ref);
   if (ref === null) return;
   const reads = await caches.open(privateName(ref));
+  for (const [address, body] of brought) {
+    const url = new URL(address, location.origin);
+    const answer = () => new Response(body, { headers: { 'content-type': 'application/json' } });
+    if (isOffline(url)) await reads.put(url, answer());
+  }
   for (const url of urls.filter(isOffline)) {
     if (!(await missing(reads, url))) continue;
     const request = new Request(url);
@@ -152,7 +173,7 @@ async function keepLoaded(addresses: readonly string[], ref: number | null): Pro
 
 worker.addEventListener('message', (event) => {
   const { data } = event;
-  if (data?.type === 'loaded') event.waitUntil(keepLoaded(data.addresses, data.account));
+  if (data?.type === 'loaded') event.waitUntil(keepLoaded(data.addresses, data.brought ?? [], data.account));
   else if (data?.type === 'update') void worker.skipWaiting();
 });
 

@@ -36,8 +36,10 @@ afterEach(() => {
 // APP-4
 it('announces a new version, which takes over when the reader reloads', async () => {
   const onUpdate = vi.fn();
-  await startApp({ ref: 7, impersonated_by: null } as never, onUpdate);
-  expect(active.messages).toEqual([{ type: 'loaded', addresses: [], account: 7 }]);
+  await startApp({ ref: 7, impersonated_by: null } as never, [['/api/v1/previews', '{}']], onUpdate);
+  expect(active.messages).toEqual([
+    { type: 'loaded', addresses: [], brought: [['/api/v1/previews', '{}']], account: 7 },
+  ]);
   const install = (worker: FakeWorker) => {
     registration.installing = worker;
     registration.dispatchEvent(new Event('updatefound'));

@@ -65,7 +65,7 @@ import type { Storage } from '../platform/storage/storage.ts';
 import type { Tracing } from '../platform/tracing/open.ts';
 import { readVersion } from '../platform/version.ts';
 import { keepNameKeys } from './name-keys.ts';
-import { pageHints } from './page-hints.ts';
+import { bringAnswers, pageHints } from './page-start.ts';
 
 /** Returns the scramble key of a library without a configured one, generated on the first start and stored. */
 async function keepScrambleKey(db: Database): Promise<string> {
@@ -266,6 +266,7 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
     hintsOf: pageHints,
+    answersFor: (request) => bringAnswers(server, request),
     redirectOf: oldAddresses(deps, entrance.enter),
     // Pages of share links, invitations, new passwords and confirmations.
     isUnlisted: (path) => /^\/(s|invite|reset|verify)\//.test(path),

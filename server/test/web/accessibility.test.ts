@@ -9,7 +9,7 @@ import { pdf } from '../media/documents.ts';
 import { openBrowser } from '../support/browser.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
-import { visit } from './hands.ts';
+import { openAsking, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** The pages, dialogs and menus have nothing that axe reports, in both themes, on a phone and on a desktop. */
@@ -283,7 +283,7 @@ test('axe finds nothing on any page', async () => {
       const state = states[route];
       if (state !== undefined)
         await visitor.route(state.address, (reply) => reply.fulfill({ json: state.json }));
-      await visitor.goto(path);
+      await openAsking(visitor, path);
       found.push(...(await check(visitor, route)));
       if (state !== undefined) await visitor.unroute(state.address);
     }

@@ -162,6 +162,13 @@ export async function holdBack(page: Page, address: string | RegExp): Promise<{ 
   return { letGo: resolve };
 }
 
+/** Opens an address like `goto`, but the page brings no answers (APP-5): it asks itself, and routes may reply. */
+export async function openAsking(page: Page, path: string): Promise<void> {
+  await page.setExtraHTTPHeaders({ 'sec-purpose': 'prefetch' });
+  await page.goto(path);
+  await page.setExtraHTTPHeaders({});
+}
+
 /** Returns the paths of the requests that a page sends from now on. */
 export function pathsAsked(page: Page, fits: (request: Request) => boolean = () => true): string[] {
   const paths: string[] = [];

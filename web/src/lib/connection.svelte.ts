@@ -1,4 +1,5 @@
 import { retryAfterOf } from '@vitrine/contract/client';
+import type { BroughtAnswers } from './first-answers.ts';
 
 /** The state of the connection to the service: normal, rate limited, or lost. */
 export type ConnectionState = 'ok' | 'limited' | 'lost';
@@ -27,8 +28,14 @@ async function isReady(): Promise<boolean> {
   );
 }
 
-/** Watches all responses. Calls `onRecovered` when the page should reload what failed to load. */
-export function watchConnection(onRecovered: () => void): Connection {
+/**
+ * Watches all responses. Calls `onRecovered` when the page should reload what failed to load. The first requests get
+ * the answers that came with the page, until something may have changed.
+ */
+export function watchConnection(
+  onRecovered: () => void,
+  brought: Pick<BroughtAnswers, 'take' | 'drop'>,
+): Connection {
   let state = $state<ConnectionState>('ok');
   let secondsLeft = $state(0);
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -72,6 +79,10 @@ export function watchConnection(onRecovered: () => void): Connection {
       return secondsLeft;
     },
     async fetch(input, init) {
+      const isRead = init?.method === undefined || init.method === 'GET';
+      if (!isRead) brought.drop();
+      const first = isRead && typeof input === 'string' ? brought.take(input) : undefined;
+      if (first !== undefined) return first;
       try {
         const answer = await fetch(input, init);
         if (answer.status === 429) wait(retryAfterOf(answer.headers) ?? USUAL_WAIT_S);

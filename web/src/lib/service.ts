@@ -1,15 +1,18 @@
-import routes from 'virtual:routes';
+import firstRoutes from 'virtual:first-routes';
 import { focusManager, MutationCache, QueryCache, QueryClient } from '@tanstack/svelte-query';
-import { CallError, type Client, createClient } from '@vitrine/contract/client';
-import type { Operations } from '@vitrine/contract/operations';
+import { CallError, type Client, createClient, type Route } from '@vitrine/contract/client';
+import type { OperationId, Operations } from '@vitrine/contract/operations';
 import { createContext } from 'svelte';
 import { type Connection, watchConnection } from './connection.svelte.ts';
+import { type BroughtAnswers, readFirstAnswers } from './first-answers.ts';
 
 /** The dependencies of every page: the API client and its cached responses. */
 export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
   readonly connection: Connection;
+  /** What came with the page, for the service worker. */
+  readonly brought: BroughtAnswers['all'];
 }
 
 export const [getService, setService] = createContext<Service>();
@@ -27,6 +30,15 @@ function isWorthRetrying(failures: number, error: Error): boolean {
 function retryDelay(failures: number, error: Error): number {
   const seconds = error instanceof CallError ? error.retryAfterSeconds : null;
   return seconds === null ? Math.min(1000 * 2 ** failures, 30_000) : seconds * 1000;
+}
+
+/** How long a page uses the answers that came with it, in milliseconds. */
+const KEEP_BROUGHT_MS = 10_000;
+
+const known: Partial<Record<OperationId, Route>> = firstRoutes;
+
+async function routeOf(id: OperationId): Promise<Route> {
+  return known[id] ?? (await import('virtual:routes')).default[id];
 }
 
 /**
@@ -54,12 +66,16 @@ export function createService(onSignedOut: () => void): Service {
       window.removeEventListener('focus', heard);
     };
   });
+  const brought = readFirstAnswers(document);
   // Reloads only queries without data, so that the page content stays.
   const connection = watchConnection(
     () => void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' }),
+    brought,
   );
+  setTimeout(brought.drop, KEEP_BROUGHT_MS);
   return {
-    client: createClient<Operations>(routes, { baseUrl: '/api/v1', fetch: connection.fetch }),
+    brought: brought.all,
+    client: createClient<Operations>(routeOf, { baseUrl: '/api/v1', fetch: connection.fetch }),
     queries,
     connection,
   };

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import { languages, pageFileOf } from '@vitrine/contract/languages';
+import { languages, pageFileOf, preloadsFileOf } from '@vitrine/contract/languages';
+import type { PageKind } from '@vitrine/contract/page-kinds';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pageLanguage } from './page-language.ts';
 import { notFound } from './refuse.ts';
@@ -19,11 +20,29 @@ function isFileIn(root: string, path: string): boolean {
   return existsSync(file) && statSync(file, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** The page and its policy as on disk: both change when the web app is rebuilt while the server runs. */
-function pageReader(page: string): () => { html: string; policy: string } {
+/** The files that kinds of pages load first. */
+type Preloads = Readonly<Partial<Record<PageKind, readonly string[]>>>;
+
+/** A built page: its HTML, its policy and the files that it loads first beside those that the HTML names. */
+interface BuiltPage {
+  html: string;
+  policy: string;
+  preloads: Preloads;
+}
+
+/** Returns the files that are not named in the page. */
+function preloadsIn(file: string, html: string): Preloads {
+  if (!existsSync(file)) return {};
+  // Written by the build.
+  const all = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Preloads);
+  return Object.fromEntries(all.map(([kind, files]) => [kind, files.filter((name) => !html.includes(name))]));
+}
+
+/** The page as on disk: it changes when the web app is rebuilt while the server runs. */
+function pageReader(page: string, preloads: string): () => BuiltPage {
   const read = (modifiedAt: number) => {
     const html = readFileSync(page, 'utf8');
-    return { modifiedAt, html, policy: pagePolicy(html) };
+    return { modifiedAt, html, policy: pagePolicy(html), preloads: preloadsIn(preloads, html) };
   };
   let known = read(statSync(page).mtimeMs);
   return () => {
@@ -38,8 +57,13 @@ type ReadPage = ReturnType<typeof pageReader>;
 
 /** Returns the page in each language by its file name; empty when the web app is not built. */
 function readersIn(root: string): ReadonlyMap<string, ReadPage> {
-  const names = languages.map(pageFileOf).filter((name) => existsSync(join(root, name)));
-  return new Map(names.map((name) => [name, pageReader(join(root, name))]));
+  const built = languages.filter((language) => existsSync(join(root, pageFileOf(language))));
+  return new Map(
+    built.map((language) => [
+      pageFileOf(language),
+      pageReader(join(root, pageFileOf(language)), join(root, preloadsFileOf(language))),
+    ]),
+  );
 }
 
 /** The metadata in the head of a page, for clients that run no scripts. */
@@ -59,12 +83,25 @@ function withHead(page: string, { html, isIndexed }: PageHead): string {
   return isIndexed ? titled.replace(/<meta name="robots"[^>]*>/, '') : titled;
 }
 
+/** Returns the page with an element before everything that it shows, where its scripts find it. */
+function withAnswers(page: string, element: string): string {
+  return page.replace(/<body[^>]*>/, (body) => `${body}${element}`);
+}
+
+/** Answers that a page brings, as an element, and the headers of a page that has them. */
+interface Answers {
+  readonly html: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+}
+
 export interface PageOptions {
   headOf?: HeadOf;
   /** Selects addresses that are secrets: search engines and the `Referer` header do not get them. */
   isUnlisted?: (path: string) => boolean;
-  /** Returns the `Link` header of the page, which names what browsers should read ahead. */
-  hintsOf?: (request: FastifyRequest) => string;
+  /** Returns the `Link` header of the page, which names what browsers should read ahead; empty for none. */
+  hintsOf?: (request: FastifyRequest, preloads: Preloads, bringsAnswers: boolean) => string;
+  /** Returns the answers to what the page reads first (APP-5); null if it must not bring any. */
+  answersFor?: (request: FastifyRequest) => Promise<Answers | null>;
   /** Returns where an address of an earlier system leads; null for other addresses. */
   redirectOf?: (request: FastifyRequest) => Promise<string | null>;
   /** Counts a request against the budget for files of its address; throws when it is spent (RATE-4). */
@@ -85,7 +122,8 @@ export async function servePages(
   {
     headOf = async () => null,
     isUnlisted = () => false,
-    hintsOf,
+    hintsOf = () => '',
+    answersFor = async () => null,
     redirectOf = async () => null,
     countFile = async () => {},
   }: PageOptions = {},
@@ -135,21 +173,25 @@ export async function servePages(
     await countFile(request);
     const name = pageFor(request);
     reply.header('vary', 'Cookie, Accept-Language');
+    const { html, policy, preloads } = (readers.get(name) ?? english)();
     const head = await headOf(request);
-    if (head !== null) {
-      const { html, policy } = (readers.get(name) ?? english)();
-      reply
-        .header('cache-control', 'no-cache')
-        .header('content-security-policy', policy)
-        .type('text/html; charset=utf-8');
-      if (head === 'missing') return reply.code(404).send(html);
-      if (hintsOf !== undefined) reply.header('link', hintsOf(request));
-      // Set for every response in security-headers.ts.
-      if (head.isIndexed) reply.raw.removeHeader('x-robots-tag');
-      return reply.send(withHead(html, head));
+    const answers = head === 'missing' ? null : await answersFor(request);
+    if (head !== 'missing') {
+      const hints = hintsOf(request, preloads, answers !== null);
+      if (hints !== '') reply.header('link', hints);
     }
     if (isUnlisted(path)) reply.headers(unlistedHeaders);
-    else if (hintsOf !== undefined) reply.header('link', hintsOf(request));
-    return reply.sendFile(name);
+    if (head === null && answers === null) return reply.sendFile(name);
+    reply
+      .header('cache-control', answers === null ? 'no-cache' : 'private, no-store')
+      .header('content-security-policy', policy)
+      .type('text/html; charset=utf-8');
+    if (head === 'missing') return reply.code(404).send(html);
+    // Set for every response in security-headers.ts.
+    if (head?.isIndexed === true) reply.raw.removeHeader('x-robots-tag');
+    const titled = head === null ? html : withHead(html, head);
+    return answers === null
+      ? reply.send(titled)
+      : reply.headers(answers.headers).send(withAnswers(titled, answers.html));
   });
 }

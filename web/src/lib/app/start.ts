@@ -1,4 +1,5 @@
 import type { SessionUser } from '@vitrine/contract/identity';
+import type { BroughtAnswers } from '#lib/first-answers.ts';
 
 /** Returns the addresses that the page has loaded, which the worker caches. */
 function loadedAddresses(): string[] {
@@ -12,7 +13,11 @@ function loadedAddresses(): string[] {
  * Registers the service worker (APP-4) and tells it who is signed in. Calls `onUpdate` when a new version is waiting,
  * with a function that activates it and reloads the page.
  */
-export async function startApp(user: SessionUser | null, onUpdate: (use: () => void) => void): Promise<void> {
+export async function startApp(
+  user: SessionUser | null,
+  brought: BroughtAnswers['all'],
+  onUpdate: (use: () => void) => void,
+): Promise<void> {
   if (!('serviceWorker' in navigator)) return;
   const { serviceWorker } = navigator;
   const registration = await serviceWorker.register('/service-worker.js');
@@ -34,5 +39,5 @@ export async function startApp(user: SessionUser | null, onUpdate: (use: () => v
   });
   const { active } = await serviceWorker.ready;
   const account = user === null || user.impersonated_by !== null ? null : user.ref;
-  active?.postMessage({ type: 'loaded', addresses: loadedAddresses(), account });
+  active?.postMessage({ type: 'loaded', addresses: loadedAddresses(), brought, account });
 }

@@ -1,4 +1,4 @@
-import routes from 'virtual:routes';
+import routes from 'virtual:first-routes';
 import { createContext } from 'svelte';
 import type { DrawPlaceholder } from './placeholder.ts';
 import type { Rung } from './renditions.ts';

@@ -1,7 +1,7 @@
 import type { Route } from '@vitrine/contract/client';
 import { CallError, createClient } from '@vitrine/contract/client';
 import type { BodyOf } from '@vitrine/contract/operation';
-import type { OperationId, Operations } from '@vitrine/contract/operations';
+import type { Operations } from '@vitrine/contract/operations';
 import { plural } from '#lib/languages/plural.ts';
 
 export type Credentials = BodyOf<Operations['login']>;
@@ -36,12 +36,12 @@ export function waitInWords(seconds: number): string {
  * header of a 429 contains the delay.
  */
 export async function signIn(
-  routes: Record<OperationId, Route>,
+  routes: Record<'login', Route>,
   credentials: Credentials,
   send: typeof fetch = fetch,
 ): Promise<SignInOutcome> {
   let wait: number | undefined;
-  const client = createClient<Operations>(routes, {
+  const client = createClient<Pick<Operations, 'login'>>(routes, {
     baseUrl: '/api/v1',
     fetch: async (address, init) => {
       const response = await send(address, init);

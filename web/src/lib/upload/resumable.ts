@@ -1,4 +1,4 @@
-import routes from 'virtual:routes';
+import routes from 'virtual:first-routes';
 import { CallError } from '@vitrine/contract/client';
 import { errorHeader } from '@vitrine/contract/errors/header';
 import type { DetailedError, Upload } from 'tus-js-client';

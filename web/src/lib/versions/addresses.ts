@@ -1,4 +1,4 @@
-import routes from 'virtual:routes';
+import routes from 'virtual:first-routes';
 import type { AssetVersion } from '@vitrine/contract/versions';
 
 type Version = Pick<AssetVersion, 'number' | 'file_hash'>;

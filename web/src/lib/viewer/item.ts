@@ -1,4 +1,4 @@
-import routes from 'virtual:routes';
+import routes from 'virtual:first-routes';
 import type { Asset, ShownAsset } from '@vitrine/contract/assets';
 import type { AssetMedia } from '@vitrine/contract/media';
 import { fileType, nameOf } from '#lib/assets/labels.ts';

@@ -1,0 +1,24 @@
+/** Kinds of pages by what they load first. `front`: pages outside the library, such as that for signing in. */
+export type PageKind = 'front' | 'library' | 'feed' | 'post' | 'link';
+
+const front = /^\/(?:sign-in|second-factor|register|setup|forgot-password|invite|reset|verify)(?:\/|$)/;
+
+/** Returns the kind of the page at a path. */
+export function pageKindOf(path: string): PageKind {
+  if (path === '/') return 'feed';
+  if (/^\/posts\/[^/]+$/.test(path)) return 'post';
+  if (/^\/s\/[^/]+$/.test(path)) return 'link';
+  return front.test(path) ? 'front' : 'library';
+}
+
+/** The id of the element of a page that holds the answers to its first requests. */
+export const firstAnswersId = 'first-answers';
+
+/** The answers that a page brings: the status and the body of each by the address of its request. */
+export type FirstAnswers = Readonly<Record<string, readonly [status: number, body: string]>>;
+
+/** The header of a page with answers: the number of the account that they are for, or empty for none. */
+export const answersAccountHeader = 'Vitrine-Account';
+
+/** What the service worker sends as `Service-Worker-Navigation-Preload` if it does not store pages with answers. */
+export const workerTakesAnswers = 'answers';

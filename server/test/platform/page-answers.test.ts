@@ -1,0 +1,108 @@
+import { writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import type { FirstAnswers } from '@vitrine/contract/page-kinds';
+import { expect, test } from 'vitest';
+import { openLibrary, publish, upload } from '../support/library.ts';
+import { jpeg } from '../support/pictures.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
+
+const webDir = await temporaryDirectory();
+await writeFile(join(webDir, 'index.html'), '<head><title>Vitrine</title></head><body><p>page</p></body>');
+const preloads = {
+  feed: ['_app/immutable/chunks/feed.js', '_app/immutable/assets/feed.css'],
+  link: ['link.js'],
+};
+await writeFile(join(webDir, 'index.json'), JSON.stringify(preloads));
+const library = await openLibrary({}, { webDir });
+const [ines, otto] = await library.joinAll('ines', 'otto');
+const { id: picture } = await upload(ines, await jpeg(60, 40), { sensitivity: 'posts' });
+await library.runJobs();
+const title = '</script><img src="x">';
+const shared = await publish(ines, [{ id: picture }], { title, visibility: 'org-only' });
+const closed = await publish(ines, [{ id: picture }], { title: 'Only mine', visibility: 'private' });
+
+const visit = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document', 'sec-fetch-site': 'none' };
+
+interface Page {
+  html: string;
+  headers: Record<string, string | string[] | undefined>;
+  answers: FirstAnswers | null;
+}
+
+/** Opens a page with these headers. */
+async function openPage(path: string, headers: Record<string, string>): Promise<Page> {
+  const { promise, resolve, reject } = Promise.withResolvers<Page>();
+  const sent = request(`${library.address}${path}`, { headers }, (response) => {
+    let html = '';
+    response.setEncoding('utf8');
+    response.on('data', (part: string) => {
+      html += part;
+    });
+    response.on('end', () => {
+      const text = /id="first-answers">([^<]*)</.exec(html)?.[1];
+      resolve({ html, headers: response.headers, answers: text === undefined ? null : JSON.parse(text) });
+    });
+  });
+  sent.on('error', reject);
+  sent.end();
+  return promise;
+}
+
+const as = (account: { cookie(): string | undefined }) => ({ ...visit, cookie: `user=${account.cookie()}` });
+const feed = '/api/v1/posts?limit=50&sort=newest&feed=latest';
+
+// APP-5
+test('a visit brings the answers to what its page reads first, as its caller would get them', async () => {
+  const { answers, headers, html } = await openPage('/', as(otto));
+  expect(headers['cache-control']).toBe('private, no-store');
+  expect(headers['vitrine-account']).toBe(String(otto.ref));
+  expect(JSON.parse(answers?.['/api/v1/auth/me']?.[1] ?? '')).toMatchObject({ username: 'otto' });
+  const { items } = JSON.parse(answers?.[feed]?.[1] ?? '');
+  expect(items).toMatchObject([{ id: shared.id, title }]);
+  expect(html).not.toContain('Only mine');
+  expect(html).toContain(`/api/v1/assets/${picture}/variants/preview?v=`);
+  const own = await openPage(`/posts/${closed.id}`, as(ines));
+  expect(own.answers?.[`/api/v1/posts/${closed.id}`]?.[0]).toBe(200);
+  const foreign = await openPage(`/posts/${closed.id}`, as(otto));
+  expect(Object.keys(foreign.answers ?? {})).not.toContain(`/api/v1/posts/${closed.id}`);
+  expect(foreign.html).not.toContain('Only mine');
+});
+
+// APP-5
+test('a visitor of a private library gets only what the sign-in page needs', async () => {
+  const { answers, headers } = await openPage('/', visit);
+  expect(Object.keys(answers ?? {}).sort()).toEqual([
+    '/api/v1/appearance',
+    '/api/v1/auth/me',
+    '/api/v1/setup/status',
+  ]);
+  expect(answers?.['/api/v1/auth/me']?.[0]).toBe(401);
+  expect(headers['vitrine-account']).toBe('');
+});
+
+// APP-5
+test.each([
+  ['a script', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
+  ['a frame', { 'sec-fetch-dest': 'iframe' }],
+  ['a link on another site', { 'sec-fetch-site': 'cross-site' }],
+  ['a browser that reads ahead', { 'sec-purpose': 'prefetch' }],
+  ['an older service worker', { 'service-worker-navigation-preload': 'true' }],
+])('the page for %s brings no answers and may be kept', async (_, headers) => {
+  const page = await openPage('/', { ...as(otto), ...headers });
+  expect(page.answers).toBeNull();
+  expect(page.html).toContain('page');
+  expect(page.headers['cache-control']).toBe('no-cache');
+});
+
+test('the page names the files that its kind loads first, and what it reads unless it brings the answers', async () => {
+  const files = '</_app/immutable/chunks/feed.js>; rel=modulepreload';
+  const brought = (await openPage('/', as(otto))).headers.link;
+  expect(brought).toContain(files);
+  expect(brought).toContain('</_app/immutable/assets/feed.css>; rel=preload; as=style; crossorigin');
+  expect(brought).not.toContain('/api/');
+  const plain = (await openPage('/', { cookie: `user=${otto.cookie()}` })).headers.link;
+  expect(plain).toContain(files);
+  expect(plain).toContain(`<${feed}>; rel=preload; as=fetch; crossorigin`);
+  expect((await openPage('/s/some-token', visit)).headers.link).toBe('</link.js>; rel=modulepreload');
+});

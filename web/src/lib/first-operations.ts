@@ -1,0 +1,38 @@
+/**
+ * The operations that pages call before anything is pressed. Their routes are part of the first scripts; those of all
+ * others load with the first of them.
+ */
+export const firstOperations = [
+  'addAssetVersion',
+  'continueSignIn',
+  'createAsset',
+  'createUpload',
+  'deleteUpload',
+  'getAppearance',
+  'getAssetFile',
+  'getAssetVariant',
+  'getMyCapabilities',
+  'getPost',
+  'getPreviews',
+  'getSessionUser',
+  'getSetupStatus',
+  'getUnreadCount',
+  'getUserByUsername',
+  'getWatch',
+  'listComments',
+  'listDownloads',
+  'listFeatured',
+  'listFollowedTags',
+  'listFollowedTeams',
+  'listPostReviews',
+  'listPosts',
+  'listShareablePeers',
+  'listSignInProviders',
+  'listTags',
+  'listWhiteboards',
+  'login',
+  'openLink',
+  'putSubtitles',
+  'signInWithPasskey',
+  'startPasskeySignIn',
+] as const;
