@@ -163,7 +163,7 @@ describe('a library with problems', () => {
     expect(detail).toMatchObject({
       database_version: expect.stringMatching(/^PostgreSQL \d/),
       database_connections: expect.stringMatching(/^\d+ of \d+ connections/),
-      disk_space: expect.stringMatching(/GiB of .* GiB are free/),
+      disk_space: expect.stringMatching(/GB of .* GB are free/),
       files_on_disk: 'there are no files yet',
       heic: expect.stringMatching(/\S/),
       decoders: expect.stringMatching(/^decoders run as .* without (?:ways to gain rights|capabilities)/),

@@ -3,6 +3,7 @@ import type { Config } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
 import { enterToStart } from '../library-place.ts';
 import { demoAdministrator, fillDemo } from './fill.ts';
+import { addStudio } from './studio.ts';
 
 /** `vitrine demo`: serves a sample library, separate from the real one, while filling it. */
 export async function demoCommand<Running extends { url: string | null; deps: Deps }>(
@@ -26,6 +27,7 @@ export async function demoCommand<Running extends { url: string | null; deps: De
   console.log(`sign in as ${demoAdministrator.username} with the password ${demoAdministrator.password}`);
   const began = Date.now();
   await fillDemo(running.deps);
+  if (running.url !== null) await addStudio(running.deps, running.url, demoAdministrator.password);
   console.log(`the sample library is complete (${Math.round((Date.now() - began) / 1000)} s)`);
   await untilStopped(running);
 }

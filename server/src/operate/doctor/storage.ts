@@ -23,13 +23,14 @@ const SAMPLE = 100;
 /** Number checked concurrently: storage may be remote. */
 const AT_ONCE = 8;
 
-function gib(bytes: number): string {
-  return `${(bytes / GIB).toFixed(1)} GiB`;
+/** Formats a size in the decimal unit of the pages. */
+function gigabytes(bytes: number): string {
+  return `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 /** Free space for originals, renditions and the database; PostgreSQL stops on a full disk. */
 export function judgeDisk({ free_bytes, total_bytes }: { free_bytes: number; total_bytes: number }): Finding {
-  const detail = `${gib(free_bytes)} of ${gib(total_bytes)} are free`;
+  const detail = `${gigabytes(free_bytes)} of ${gigabytes(total_bytes)} are free`;
   const remedy = 'Make room on the volume of the data directory, or move it to a larger one.';
   if (free_bytes < GIB) return problem(detail, remedy);
   return free_bytes < 5 * GIB || free_bytes < total_bytes * 0.05 ? warning(detail, remedy) : passed(detail);
