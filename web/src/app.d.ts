@@ -9,7 +9,7 @@ declare module 'virtual:routes' {
 declare module 'virtual:first-routes' {
   import type { Route } from '@vitrine/contract/client';
 
-  const routes: Record<(typeof import('#lib/first-operations.ts').firstOperations)[number], Route>;
+  const routes: Record<typeof import('#lib/first-operations.ts').firstOperations[number], Route>;
   export default routes;
 }
 
