@@ -50,15 +50,18 @@ const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
 const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
 const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
-/** FIELD-46: the label in other languages. */
-const LabelTranslations = translationsOf(Label);
+/** LANGUAGE-5: a label in other languages, as it is stored. */
+export const Translations = translationsOf(Type.String());
+
+/** LANGUAGE-5: a label in other languages, as it is given. */
+export const LabelTranslations = translationsOf(Label);
 
 /** FIELD-2. A missing value is null, an empty text or an empty list; properties are never absent. */
 export const FieldDefinition = closed({
   id: Uuid,
   code: Type.String(),
   label: Type.String(),
-  translations: translationsOf(Type.String()),
+  translations: Translations,
   description: Type.String(),
   type: FieldType,
   subject_kind: SubjectKind,

@@ -21,7 +21,8 @@ export type TextKey = (typeof wordKeys)[number] | (typeof addressKeys)[number];
 
 const Text = Type.Optional(Type.String({ maxLength: 2000 }));
 
-const words = closed({
+/** The operator's texts without addresses, in one language. */
+export const TranslatedTexts = closed({
   welcome_title: Text,
   welcome_text: Text,
   sign_in_title: Text,
@@ -29,6 +30,9 @@ const words = closed({
   empty_feed: Text,
   footer: Text,
 });
+
+/** The operator's texts in other languages. */
+export const TextTranslations = translationsOf(TranslatedTexts);
 
 /** Contains only the texts that are set. `translations` are the texts in other languages (LANGUAGE-5). */
 export const Texts = closed({
@@ -42,7 +46,7 @@ export const Texts = closed({
   privacy_url: Text,
   imprint_url: Text,
   contact_url: Text,
-  translations: Type.Optional(translationsOf(words)),
+  translations: Type.Optional(TextTranslations),
 });
 export type Texts = Static<typeof Texts>;
 
@@ -92,7 +96,7 @@ export const setTexts = operation({
       privacy_url: Address,
       imprint_url: Address,
       contact_url: Address,
-      translations: Type.Optional(nullable(translationsOf(words))),
+      translations: Type.Optional(nullable(TextTranslations)),
     }),
   }),
   responses: { 200: AdminTexts },

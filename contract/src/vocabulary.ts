@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { defaultErrors, newTermErrors, readValueErrors, termErrors } from './errors/groups.ts';
-import { FieldStatus } from './fields.ts';
+import { FieldStatus, LabelTranslations, Translations } from './fields.ts';
 import { operation } from './operation.ts';
-import { translationsOf } from './translations.ts';
 import { Count, closed, nullable, Uuid } from './values.ts';
 
 /** The vocabulary of a field: listing, creating, changing and merging its terms. */
@@ -20,7 +19,7 @@ export const Term = closed({
   value: Type.String(),
   label: Type.String(),
   /** The label in other languages; absent without any. */
-  translations: Type.Optional(translationsOf(Type.String())),
+  translations: Type.Optional(Translations),
   path: Type.Array(Type.String()),
   status: TermStatus,
   replaced_by: Type.Optional(Type.String()),
@@ -68,7 +67,6 @@ export const listFieldValues = operation({
 
 const Slug = Type.String({ minLength: 1, maxLength: 100 });
 const TermLabel = Type.String({ minLength: 1, maxLength: 200, pattern: '\\S' });
-const LabelTranslations = translationsOf(TermLabel);
 const Aliases = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 });
 
 export const addFieldTerms = operation({
