@@ -394,16 +394,18 @@ test.each([390, 1440])(
     await notices.getByRole('button', { name: 'Close' }).click();
     await notices.waitFor({ state: 'detached' });
 
-    // Nothing is packed until the browser asks for the bytes. 204 leaves the page open.
-    await ana.route(/\/api\/v1\/archives\/[^/]+$/, (route) =>
-      route.request().isNavigationRequest() ? route.fulfill({ status: 204 }) : route.continue(),
-    );
+    // Nothing is packed while the browser is sent elsewhere for the bytes.
+    const creating = /\/api\/v1\/archives$/;
+    await ana.route(creating, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, json: { ...(await response.json()), url: '/api/v1/nothing' } });
+    });
     await downloadAll();
     await notices.getByText('0 of 2 files ready').waitFor();
     await notices.getByRole('progressbar', { name: 'Files that are ready' }).waitFor();
     expect(await ana.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     await notices.getByRole('button', { name: 'Cancel' }).click();
     await notices.waitFor({ state: 'detached' });
-    await ana.unrouteAll({ behavior: 'wait' });
+    await ana.unroute(creating);
   },
 );
