@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type LibraryView, layOut } from '#lib/assets/grid.ts';
-import { rowsBetween } from '#lib/posts/justified.ts';
+import { rowsBetween } from '#lib/posts/sheet.ts';
 
 const views: readonly LibraryView[] = ['small', 'medium', 'large', 'list'];
 
