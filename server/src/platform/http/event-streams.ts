@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
 /** State sent to the reader of a stream whenever `version` differs from the previous one. */
-export interface StreamState {
+interface StreamState {
   event: string;
   data: unknown;
   version: string;
@@ -15,7 +15,7 @@ export interface StreamState {
 export type ReadStreamState = () => Promise<StreamState | 'nothing' | null>;
 
 /** Whose stream it is: the ref of an account, or the address of a visitor without one. */
-export type StreamOwner = number | string;
+type StreamOwner = number | string;
 
 /** Something that a stream follows besides the state of its account. */
 export interface Topic {
