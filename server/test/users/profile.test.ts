@@ -1,10 +1,11 @@
 import type { BodyOf } from '@vitrine/contract/operation';
 import type { updateUser } from '@vitrine/contract/users';
-import type { Updateable } from 'kysely';
+import { sql, type Updateable } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Tables } from '../../src/platform/database/tables.ts';
 import { comparable, type Visitor } from '../support/client.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
+import { comeToWait } from '../support/locks.ts';
 import { actAs, grant, nowhere, withdrawGrants } from '../support/people.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 
@@ -184,6 +185,21 @@ describe('PATCH /users/{ref}', () => {
     await withdrawGrants(library, mara);
     expect((await edit(await actAs(library, root, mara), mara, { bio: 'by a mask' })).bio).toBe('by a mask');
   });
+});
+
+// USER-4
+test('a picture becomes the avatar at the moment at which it is rendered', async () => {
+  await setColumns(mara, blank);
+  const { id, file_hash } = await upload(mara, await jpeg(61, 40));
+  const { db } = library.deps;
+  const rendering = await db.startTransaction().execute();
+  await sql`update files set renditions = '{"col": {}}' where hash = ${file_hash}`.execute(rendering);
+  await sql`update assets set processing_status = 'ready' where id = ${id}`.execute(rendering);
+  const editing = edit(mara, mara, { avatar_asset_id: id });
+  expect(await comeToWait(db)).toBe(true);
+  await rendering.commit().execute();
+  expect((await editing).avatar_url).toContain(id);
+  await setColumns(mara, blank);
 });
 
 // IDENTITY-7, USER-4, ASSET-41

@@ -35,13 +35,13 @@ type Changes = Patch<BodyOf<typeof updateUser>, (typeof editable)[number]>;
 /** EMAIL-4. */
 const CHANGES_PER_HOUR = 10;
 
+/**
+ * Locks an asset and refuses (404) one that is no candidate. These are two statements, because one that waits for the lock of a
+ * file that is being rendered does not see its renditions afterwards.
+ */
 async function checkPicture(tx: Tx, assetId: string, candidates: Predicate): Promise<void> {
-  const rows = await tx
-    .selectFrom('assets as a')
-    .where('a.id', '=', assetId)
-    .where(candidates)
-    .forShare()
-    .execute();
+  await tx.selectFrom('assets as a').where('a.id', '=', assetId).forShare().execute();
+  const rows = await tx.selectFrom('assets as a').where('a.id', '=', assetId).where(candidates).execute();
   if (rows.length === 0) throw refuse('asset-not-found');
 }
 
