@@ -434,10 +434,12 @@ describe('capabilities are resolved with every request', () => {
 
 describe('doors', () => {
   const all: readonly Operation[] = Object.values(operations);
-  const pathOf = ({ path }: Operation) =>
-    path.replace(/\{(\w+)\}/g, (_, name: string) =>
+  /** Without a post, visitors have no events (ANNOTATION-22). */
+  const queryOf = ({ id }: Operation) => (id === 'streamEvents' ? `?post=${MISSING}` : '');
+  const pathOf = (operation: Operation) =>
+    operation.path.replace(/\{(\w+)\}/g, (_, name: string) =>
       name === 'ref' || name.endsWith('_ref') ? '999999999' : name === 'kind' ? 'post' : MISSING,
-    );
+    ) + queryOf(operation);
   const at = (visitor: Visitor, operation: Operation) => visitor.status(operation.method, pathOf(operation));
   /** PUBLIC-1: operations open to anonymous visitors with public mode off. */
   const open = [
