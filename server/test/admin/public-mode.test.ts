@@ -106,7 +106,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPeople listPlaces listPosts
     listPostsByAsset listRelatedAssets listReplies listSimilarAssets listTags listWhiteboards listWorkflowStates search searchByImage
-    suggest`
+    streamEvents suggest`
       .trim()
       .split(/\s+/),
   );

@@ -26,12 +26,12 @@ export async function openInstall(name: string, env: Record<string, string> = {}
 }
 
 /**
- * Returns whether an install has a job that is due. Jobs that wait for a worker which ends at this moment are due up to
- * two seconds later (delivery.ts); they become due now.
+ * Returns whether an install has a job that is due. Jobs that wait for a worker which ends at this moment are due two seconds
+ * later (delivery.ts), and those that failed once less than three; they become due now.
  */
 async function hasJobs({ database: { db } }: Install): Promise<boolean> {
   const { rows } = await sql`update graphile_worker._private_jobs set run_at = least(run_at, now())
-    where locked_at is null and attempts < max_attempts and run_at < now() + interval '2.5 seconds'
+    where locked_at is null and attempts < max_attempts and run_at < now() + interval '3 seconds'
     returning id`.execute(db);
   return rows.length > 0;
 }

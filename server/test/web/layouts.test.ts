@@ -24,7 +24,7 @@ const cards = (page: Page) => page.getByRole('list', { name: 'Posts' }).locator(
 
 /** Returns the size and the left edge of each card near the window. */
 async function boxes(page: Page) {
-  await cards(page).nth(2).waitFor();
+  await cards(page).nth(1).waitFor();
   return cards(page).evaluateAll((all) =>
     all.map((one) => {
       const { left, width, height } = one.getBoundingClientRect();

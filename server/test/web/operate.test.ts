@@ -198,7 +198,9 @@ test('asks for confirmation of an address that would lock out this page', async 
   await mara.getByRole('button', { name: 'Set it anyway' }).click();
   await mara.getByRole('button', { name: 'Set it anyway' }).waitFor({ state: 'detached' });
   await mara.unrouteAll({ behavior: 'wait' });
-  expect((await call(mara, 'GET', '/admin/system/site')).base_url).toBe('http://typo.example.org');
+  await expect
+    .poll(async () => (await call(mara, 'GET', '/admin/system/site')).base_url)
+    .toBe('http://typo.example.org');
 });
 
 test('changes preview sizes and renders stored files again', async () => {
