@@ -2911,6 +2911,7 @@ create table notifications (
   asset_id uuid,
   state_id uuid,
   link_id uuid,
+  review_decision text,
   constraint notifications_pkey PRIMARY KEY (id),
   constraint notifications_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
   constraint notifications_comment_id_fkey FOREIGN KEY (comment_id) REFERENCES comments(id) ON DELETE CASCADE,
@@ -2923,7 +2924,8 @@ create table notifications (
   constraint notifications_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
   constraint notifications_check CHECK (((kind = ANY (ARRAY['like'::text, 'guest_feedback'::text])) = (act IS NULL))),
   constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['request_received'::text, 'request_decided'::text, 'comment'::text, 'reply'::text, 'watched_comment'::text, 'like'::text, 'follow'::text, 'mention'::text, 'team_member_added'::text, 'publish_failed'::text, 'review_requested'::text, 'review_decided'::text, 'review_reopened'::text, 'review_due'::text, 'state_changed'::text, 'assigned'::text, 'guest_feedback'::text, 'deletion_requested'::text, 'deletion_decided'::text]))),
-  constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text])))
+  constraint notifications_mail_check CHECK ((mail = ANY (ARRAY['off'::text, 'now'::text, 'digest'::text]))),
+  constraint notifications_review_decision_check CHECK ((review_decision = ANY (ARRAY['approved'::text, 'changes_requested'::text])))
 );
 CREATE INDEX notifications_age ON public.notifications USING btree (happened_at);
 CREATE INDEX notifications_asset ON public.notifications USING btree (asset_id) WHERE (asset_id IS NOT NULL);

@@ -54,7 +54,7 @@ export const Notification = closed({
       title: Type.Optional(Type.String()),
     }),
   ),
-  /** The review, with the latest decision of the actor. */
+  /** The review. Of a decision, `decision` is what was decided then, also after another decision of the actor. */
   review: Type.Optional(
     closed({
       id: Uuid,

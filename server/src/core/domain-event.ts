@@ -1,3 +1,5 @@
+import type { ReviewDecision } from '@vitrine/contract/reviews';
+
 /** An event that may notify accounts. `actor` caused it. */
 export type DomainEvent =
   /** `answers`: the comment replied to, which may itself be a reply. */
@@ -19,7 +21,7 @@ export type DomainEvent =
   | { what: 'deletion_decision'; request: string; user: number; actor: number }
   | { what: 'review_requested'; review: string; actor: number }
   /** `at`: when they decided, since a decision may be replaced. */
-  | { what: 'review_decided'; review: string; actor: number; at: string }
+  | { what: 'review_decided'; review: string; actor: number; at: string; decision: ReviewDecision }
   /** `version`: the new version of the post. */
   | { what: 'review_reopened'; review: string; version: number; actor: number }
   /** `act`: one move, since an asset may return to a state. */

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { enqueue } from '../../src/core/job-table.ts';
 import { type Listening, listen } from '../notifications/streams.ts';
-import { news } from '../notifications/telling.ts';
+import { news, settle, told } from '../notifications/telling.ts';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
@@ -434,6 +434,19 @@ describe('notifications', () => {
     expect(await news(library, una)).toEqual(['review_requested mara Pier']);
     await mara.ok('closeReview', { params: { id: review.id } });
     expect(await news(library, tom)).toEqual([]);
+  });
+
+  // REVIEW-12
+  test('of a decision say what was decided then, also after another decision', async () => {
+    const pia = await library.join('pia');
+    const { review } = await ask([pia], { post: { title: 'Mole' } });
+    await decide(pia, review, { decision: 'changes_requested' });
+    await settle(library);
+    await decide(pia, review);
+    const decisions = (await told(library, mara))
+      .filter(({ kind, post }) => kind === 'review_decided' && post?.title === 'Mole')
+      .map((notification) => notification.review?.decision);
+    expect(decisions.sort()).toEqual(['approved', 'changes_requested']);
   });
 
   // REVIEW-11

@@ -97,7 +97,8 @@ async function decide(tx: Tx, caller: SignedIn, id: string, body: Body): Promise
   await followStates(tx, caller, id, postId);
   const { rows } = await sql<{ at: string }>`select rr.decided_at as at from review_reviewers rr
     where rr.review_id = ${id} and rr.user_ref = ${caller.ref} and rr.decided_at is not null`.execute(tx);
-  await announce(tx, { what: 'review_decided', review: id, actor: caller.ref, at: rows[0]?.at ?? '' });
+  const at = rows[0]?.at ?? '';
+  await announce(tx, { what: 'review_decided', review: id, actor: caller.ref, at, decision: body.decision });
   await tellOfReviews(tx, sql`r.id = ${id}`);
   await recordEvent(tx, caller, {
     event: 'review.decided',

@@ -111,9 +111,7 @@ export async function showNotifications(
       n.link_id, l.label as link_label, coalesce(l.post_id, l.asset_id, l.collection_id) as link_target_id,
       case when l.post_id is not null then 'post' when l.asset_id is not null then 'asset'
         when l.id is not null then 'collection' end as link_target_kind,
-      n.review_id, r.due_at as review_due_at, case when n.kind = 'review_decided' then (
-        select rr.decision from review_reviewers rr
-        where rr.review_id = n.review_id and rr.user_ref = n.actor_user_ref) end as review_decision,
+      n.review_id, r.due_at as review_due_at, n.review_decision,
       ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at
     from notifications n ${notificationTargets}
     where ${visibleNotifications(caller)} and ${which} ${rest}`.execute(db);

@@ -996,6 +996,7 @@ interface NotificationsTable {
   asset_id: string | null;
   state_id: string | null;
   link_id: string | null;
+  review_decision: 'approved' | 'changes_requested' | null;
 }
 
 interface NotifiedLikesTable {

@@ -1,4 +1,5 @@
 import type { NotificationKind } from '@vitrine/contract/notifications';
+import type { ReviewDecision } from '@vitrine/contract/reviews';
 import { type RawBuilder, sql } from 'kysely';
 import { holdersOf } from '../../../access/capabilities.ts';
 import { liveComment } from '../../../access/comments.ts';
@@ -24,6 +25,7 @@ interface Notice {
   comment?: string;
   request?: string;
   review?: string;
+  decision?: ReviewDecision;
   asset?: string;
   state?: string;
   team?: string;
@@ -67,14 +69,15 @@ interface Progress {
  */
 async function notify(db: Database, act: string, notice: Notice): Promise<Progress> {
   const { kind, actor, post = null, comment = null, request = null, at = null, recipients } = notice;
-  const { team = null, member = null, review = null, asset = null, state = null } = notice;
+  const { team = null, member = null, review = null, decision = null, asset = null, state = null } = notice;
   const { rows } = await sql<Progress & { pushed: number; called: number; mailed: number }>`
     with recipients as materialized (${recipients}),
     notified as (
       insert into notifications (user_ref, kind, act, actor_user_ref, post_id, comment_id, request_id, team_id,
-        member_user_ref, review_id, asset_id, state_id, happened_at, in_app, mail)
+        member_user_ref, review_id, review_decision, asset_id, state_id, happened_at, in_app, mail)
       select w.user_ref, ${kind}, ${act}, ${actor}, ${post}::uuid, ${comment}::uuid, ${request}::uuid, ${team}::uuid,
-        ${member}::bigint, ${review}::uuid, ${asset}::uuid, ${state}::uuid, coalesce(${at}::timestamptz, now()), w.in_app, w.mail
+        ${member}::bigint, ${review}::uuid, ${decision}, ${asset}::uuid, ${state}::uuid,
+        coalesce(${at}::timestamptz, now()), w.in_app, w.mail
       from (${recipientsOfKind(kind, actor)}) w
       on conflict (user_ref, act) where act is not null do nothing
       returning id, user_ref, in_app, mail, true as fresh),
@@ -214,6 +217,7 @@ async function notifyOfReview(db: Database, event: ReviewEvent): Promise<void> {
     actor: 'actor' in event ? event.actor : null,
     post: row.post_id,
     review,
+    ...(event.what === 'review_decided' ? { decision: event.decision } : {}),
     recipients: concernedBy(event),
   });
 }
