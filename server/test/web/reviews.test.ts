@@ -111,6 +111,33 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ana.getByText('Review closed').waitFor();
 });
 
+// REVIEW-3, REVIEW-12
+test('the notification of a review of a draft shows its picture and leads to the review', async () => {
+  const cover = await picture(9);
+  const post = await call(ana, 'POST', '/posts', {
+    title: 'Breakwater',
+    members: [{ asset_id: cover }],
+    draft: true,
+  });
+  const refused: string[] = [];
+  ben.on('response', (response) => {
+    if (response.url().includes(post.id) && response.status() >= 400) refused.push(response.url());
+  });
+  const { ref } = await call(ana, 'GET', '/users/by-username/ben');
+  const review = await call(ana, 'POST', `/posts/${post.id}/reviews`, { reviewers: [ref] });
+  await ben.goto('/notifications');
+  const row = ben.getByRole('link', { name: /Ana Sol asks you to review Breakwater/ });
+  const shown = row.locator(`img[src*="${cover}"]`);
+  await shown.waitFor();
+  await expect
+    .poll(() => shown.evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0))
+    .toBe(true);
+  expect(refused).toEqual([]);
+  await row.click();
+  await ben.waitForURL(`**/reviews/${review.id}`);
+  await ben.getByRole('heading', { name: 'Breakwater' }).waitFor();
+});
+
 // APPROVAL-5
 test('an administrator publishes without the approvals for a reason', async () => {
   const members = [{ asset_id: await picture(3) }];

@@ -1,7 +1,10 @@
 import { type InfiniteData, infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import type { ShownAsset } from '@vitrine/contract/assets';
+import { CallError } from '@vitrine/contract/client';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 import { byCursor, pageParams } from '#lib/paging.ts';
+import { coverAssetOf } from '#lib/posts/cover.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
 type Page = AnswerOf<Operations['listNotifications']>;
@@ -34,6 +37,30 @@ export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
         query: { ...pageParams(pageParam, rowsAtOnce), ...(unreadOnly ? { unread: true } : {}) },
         signal,
       }),
+  });
+}
+
+/**
+ * Reads the cover of the post of a notification; null if the caller may not see it. That of a review is the one that the review
+ * shows, because its reviewers read a draft nowhere else (REVIEW-3).
+ */
+export function coverQuery({ client }: Service, postId: string, reviewId: string | undefined) {
+  return queryOptions<ShownAsset | null>({
+    queryKey:
+      reviewId === undefined ? ['notified-cover', 'post', postId] : ['notified-cover', 'review', reviewId],
+    staleTime: 300_000,
+    queryFn: async ({ signal }) => {
+      try {
+        const post =
+          reviewId === undefined
+            ? await client.call('getPost', { params: { id: postId }, signal })
+            : (await client.call('getReview', { params: { id: reviewId }, signal })).post;
+        return coverAssetOf(post) ?? null;
+      } catch (error) {
+        if (error instanceof CallError && error.status === 404) return null;
+        throw error;
+      }
+    },
   });
 }
 
