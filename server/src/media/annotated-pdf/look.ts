@@ -51,7 +51,7 @@ function line(lib: PdfLib, path: string, color: string, width: number): PDFOpera
 
 /**
  * Draws a stroke as pages show it, in points up from the upper left corner: PDF paths have their y axis up. Letters are
- * paths, so that every script is there.
+ * paths, because the standard fonts of PDF have Latin ones only.
  */
 export function drawStroke(lib: PdfLib, stroke: Stroke, space: PageSpace): PDFOperator[] {
   const shape = shapeOf(stroke, space);
