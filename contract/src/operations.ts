@@ -27,6 +27,7 @@ import * as federation from './federation.ts';
 import * as feedViews from './feed-views.ts';
 import * as fieldValues from './field-values.ts';
 import * as fields from './fields.ts';
+import * as firstSteps from './first-steps.ts';
 import * as guests from './guests.ts';
 import * as identity from './identity.ts';
 import * as impersonation from './impersonation.ts';
@@ -116,6 +117,7 @@ export const modules = [
   feedViews,
   fieldValues,
   fields,
+  firstSteps,
   guests,
   identity,
   impersonation,

@@ -149,6 +149,7 @@ import * as appearanceLogo from '../operate/appearance/logo.ts';
 import * as appearanceShow from '../operate/appearance/show.ts';
 import * as doctorShow from '../operate/doctor/show.ts';
 import * as importsShow from '../operate/imports/show.ts';
+import * as setUpFirstSteps from '../operate/set-up/first-steps.ts';
 import * as setUpSetUp from '../operate/set-up/set-up.ts';
 import * as adminStorage from '../operate/storage/overview.ts';
 import * as accountLinksRequest from '../people/account-links/request.ts';
@@ -365,6 +366,7 @@ const modules = [
   appearanceShow,
   doctorShow,
   importsShow,
+  setUpFirstSteps,
   setUpSetUp,
   adminStorage,
   auditList,

@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { publish, upload } from './call.ts';
+import { openStudio } from './studio.ts';
+
+const studio = await openStudio();
+const page = await studio.enter('mara');
+await page.clock.install();
+const panel = page.getByRole('region', { name: /^Get started/ });
+const heading = panel.getByRole('heading').getByRole('button');
+
+/** Lets quiet seconds pass until the panel is there (APP-4). */
+async function untilShown(): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        await page.clock.runFor(4000);
+        return panel.isVisible();
+      },
+      { timeout: 30_000 },
+    )
+    .toBe(true);
+}
+
+// SETUP-6
+test('the feed of a new library shows the first steps, until they are hidden', async () => {
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'An empty showcase' }).waitFor();
+  await untilShown();
+  await panel.getByText('0 of 7 done').waitFor();
+  await panel.getByRole('link', { name: 'Set up mail' }).waitFor();
+  await panel.getByRole('link', { name: 'Invite people' }).click();
+  await page.waitForURL('**/admin/invitations');
+  await expect.poll(() => panel.count()).toBe(0);
+
+  // With posts it is one line, and nothing moves for it.
+  await publish(page, 'Pier', [(await upload(page, await jpeg(90, 60))).id], { visibility: 'org-only' });
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto('/');
+  const card = page.getByRole('link', { name: /Pier/ });
+  await card.waitFor();
+  await untilShown();
+  await panel.getByText('1 of 7 done').waitFor();
+  const place = await card.boundingBox();
+  expect(await heading.getAttribute('aria-expanded')).toBe('false');
+  await heading.click();
+  await panel.getByRole('link', { name: /^Upload your first files\s*Done$/ }).waitFor();
+
+  await panel.getByRole('button', { name: 'Hide this list' }).click();
+  await expect.poll(() => panel.count()).toBe(0);
+  expect(await card.boundingBox()).toEqual(place);
+  await page.reload();
+  await card.waitFor();
+  await page.clock.runFor(20_000);
+  expect(await panel.count()).toBe(0);
+});
