@@ -139,6 +139,21 @@ export function overhang(page: Page): Promise<number> {
   });
 }
 
+/** Names the elements that end beyond the right edge of the window, and the widths of both. */
+export function beyondEdge(page: Page): Promise<string> {
+  return page.evaluate(() => {
+    const { clientWidth, scrollWidth } = document.documentElement;
+    const beyond = [...document.querySelectorAll('*')].filter(
+      (element) =>
+        element.getBoundingClientRect().right > clientWidth + 0.5 &&
+        // What scrolls sideways is as wide as it needs.
+        element.closest('nav ul, nav.overflow-x-auto') === null,
+    );
+    const names = beyond.map((element) => `<${element.tagName} class="${element.getAttribute('class')}">`);
+    return `${names.join(' ')} (${scrollWidth} in ${clientWidth}, ${document.visibilityState})`;
+  });
+}
+
 /** Returns the natural width of a loaded picture, 0 before. */
 export async function naturalWidth(image: Locator): Promise<number> {
   if ((await image.count()) === 0) return 0;

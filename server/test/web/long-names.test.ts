@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, fileOf, publish, upload, uploadReady } from './call.ts';
-import { overhang, visit } from './hands.ts';
+import { beyondEdge, overhang, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** Long names, with and without spaces, must not break the layout. */
@@ -81,18 +81,6 @@ function strays(page: Page): Promise<string[]> {
         found.push(`${element.tagName} ${element.className} by ${Math.round(inner.right - outer.right)}`);
     }
     return found;
-  });
-}
-
-/** Names the elements that end beyond the right edge of the window, and the widths of both. */
-function beyondEdge(page: Page): Promise<string> {
-  return page.evaluate(() => {
-    const { clientWidth, scrollWidth } = document.documentElement;
-    const beyond = [...document.querySelectorAll('*')].filter(
-      (element) => element.getBoundingClientRect().right > clientWidth + 0.5,
-    );
-    const names = beyond.map((element) => `<${element.tagName} class="${element.getAttribute('class')}">`);
-    return `${names.join(' ')} (${scrollWidth} in ${clientWidth}, ${document.visibilityState})`;
   });
 }
 
