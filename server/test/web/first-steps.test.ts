@@ -4,7 +4,7 @@ import { publish, upload } from './call.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
-const page = await studio.enter('mara');
+const page = await studio.enter('mara', { firstSteps: true });
 await page.clock.install();
 const panel = page.getByRole('region', { name: /^Get started/ });
 const heading = panel.getByRole('heading').getByRole('button');

@@ -15,6 +15,11 @@ import { callFrom } from './call.ts';
 /** The longest time in milliseconds for anything on a page, also on a busy machine. */
 const patience = 30_000;
 
+export interface EntryOptions extends BrowserContextOptions {
+  /** Whether the feed offers the first steps. Their panel may cover what a test needs, so they are hidden by default. */
+  firstSteps?: boolean;
+}
+
 /** A service and a browser, one for each test file. */
 export interface Studio {
   readonly address: string;
@@ -25,7 +30,7 @@ export interface Studio {
   /** Opens a page with its own cookies. Addresses may be paths. */
   openPage(options?: BrowserContextOptions): Promise<Page>;
   /** Opens an empty page of a signed-in account, without using the sign-in form. */
-  enter(username: string, options?: BrowserContextOptions): Promise<Page>;
+  enter(username: string, options?: EntryOptions): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -33,13 +38,24 @@ export interface Studio {
 export interface OpenStudio extends Studio {
   readonly library: Library;
   /** Creates a member and opens an empty page in which they are signed in. */
-  join(username: string, fullname?: string, options?: BrowserContextOptions): Promise<Page>;
+  join(username: string, fullname?: string, options?: EntryOptions): Promise<Page>;
 }
 
 interface Service {
   readonly address: string;
   readonly directory: string;
   stop(): Promise<void>;
+}
+
+/** Marks the first steps of an account as hidden in every document that has storage. */
+function hideFirstSteps(page: Page, ref: number) {
+  return page.context().addInitScript((key) => {
+    try {
+      localStorage.setItem(key, 'hidden');
+    } catch {
+      // Empty pages and framed documents have none.
+    }
+  }, `vitrine.first-steps.${ref}`);
 }
 
 /** `own`: a browser that closes with the studio. */
@@ -91,10 +107,11 @@ async function furnish({ address, directory, stop }: Service, own?: Browser): Pr
     directory,
     faults,
     openPage,
-    async enter(username, given) {
+    async enter(username, { firstSteps = false, ...given } = {}) {
       const page = await openPage(given);
       const { status, text } = await callFrom(page, 'POST', '/auth/login', { username, password });
       expect(status, text).toBe(200);
+      if (!firstSteps) await hideFirstSteps(page, JSON.parse(text).ref);
       return page;
     },
     close: () => (closed ??= close()),
