@@ -15,7 +15,7 @@ import { callFrom } from './call.ts';
 /** The longest time in milliseconds for anything on a page, also on a busy machine. */
 const patience = 30_000;
 
-export interface EntryOptions extends BrowserContextOptions {
+interface EntryOptions extends BrowserContextOptions {
   /** Whether the feed offers the first steps. Their panel may cover what a test needs, so they are hidden by default. */
   firstSteps?: boolean;
 }
