@@ -280,7 +280,7 @@ test('a stale read does not revert a like, and a failed like is reverted', async
   await (await answered).finished();
   await button.press('Enter');
   await expect.poll(pressed).toBe('true');
-  expect(likes).toEqual(['POST']);
+  await expect.poll(() => likes).toEqual(['POST']);
   gate.resolve();
   await expect.poll(async () => (await readPost(ben, id)).liked).toBe(true);
   await expect.poll(() => button.getAttribute('aria-label')).toBe('Like Raced, 1 like');
