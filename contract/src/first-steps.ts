@@ -3,7 +3,18 @@ import { operation } from './operation.ts';
 import { closed } from './values.ts';
 
 /** SETUP-6: what a new library needs, and then what a new account needs. */
-const FirstStep = Type.Enum(['people', 'fields', 'look', 'mail', 'backup', 'picture', 'upload', 'follow']);
+export const firstSteps = [
+  'people',
+  'fields',
+  'look',
+  'mail',
+  'backup',
+  'picture',
+  'upload',
+  'follow',
+] as const;
+
+const FirstStep = Type.Enum(firstSteps);
 export type FirstStep = Static<typeof FirstStep>;
 
 export const getFirstSteps = operation({

@@ -1,3 +1,5 @@
+import type { Capability } from '@vitrine/contract/capabilities';
+import type { UserColumn } from '@vitrine/contract/user-csv';
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
 import { capabilityShownFor, holds, type SignedIn } from './caller.ts';
@@ -14,6 +16,19 @@ function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
 /** Throws 403 unless the caller may change other accounts; checkMayAdminister decides which ones. */
 export function checkMayWriteAccounts(caller: SignedIn): void {
   if (!holds(caller, 'users.write')) throw refuse('capability-missing', { capability: 'users.write' });
+}
+
+/** The capability that a column needs besides the right to see or change accounts. */
+const neededFor: Partial<Record<UserColumn, Capability>> = {
+  fullname: 'users.pii.read',
+  email: 'users.pii.read',
+  teams: 'teams.read',
+};
+
+/** Returns the capability that the caller lacks for a column of accounts; null if none (CSV-11). */
+export function lackedFor(caller: SignedIn, column: UserColumn): Capability | null {
+  const needed = neededFor[column];
+  return needed === undefined || holds(caller, needed) ? null : needed;
 }
 
 /**

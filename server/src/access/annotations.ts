@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Tx } from '../platform/database/pool.ts';
-import { notFound } from '../platform/http/refuse.ts';
+import { notFound, refuse } from '../platform/http/refuse.ts';
 import { liveAsset, shownAssets } from './assets.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
 import { callersOf } from './caller-of.ts';
@@ -92,6 +92,24 @@ export function annotationWords(caller: Caller): Predicate {
 /** Throws 404 unless the caller may read this post or its annotations. */
 export async function checkDiscussed(db: Database, caller: Caller, postId: string): Promise<void> {
   if (!(await mayDiscuss(db, caller, postId))) throw notFound();
+}
+
+/** Throws 401 for visitors without a post, whose events are all that they get, and 404 for a post as above (ANNOTATION-22). */
+export async function checkFollowed(db: Database, caller: Caller, postId: string | undefined): Promise<void> {
+  if (postId !== undefined) await checkDiscussed(db, caller, postId);
+  else if (caller.kind === 'anonymous') throw refuse('sign-in-required');
+}
+
+const eventsForVisitors: ReadonlySet<string> = new Set(['comment', 'resolved', 'whiteboard']);
+
+/** Returns whether a caller gets this event of a post. Visitors neither review nor see who has it open (ANNOTATION-22). */
+export function getsEvent(caller: Caller, event: string): boolean {
+  return caller.kind === 'user' || eventsForVisitors.has(event);
+}
+
+/** Returns the account that others see; null for visitors and during an impersonation (ANNOTATION-11). */
+export function shownViewer(caller: Caller): number | null {
+  return caller.kind === 'anonymous' || caller.impersonator !== null ? null : caller.ref;
 }
 
 /** What decides whether a post takes comments. */

@@ -1,18 +1,13 @@
 import type { Capability } from '@vitrine/contract/capabilities';
-import type { Language } from '@vitrine/contract/languages';
 
 /** An anonymous caller; admitted only in public mode (PUBLIC-1). */
 export interface Anonymous {
   readonly kind: 'anonymous';
-  /** The language in which labels are shown; not used by rules. */
-  readonly language?: Language;
 }
 
 /** An account, as far as access rules need it. */
 export interface SignedIn {
   readonly kind: 'user';
-  /** The language in which labels are shown; not used by rules. */
-  readonly language?: Language;
   readonly ref: number;
   readonly username: string;
   /** Resolved for this request (ROLE-4); empty when the lookup failed, so that every rule fails closed. */

@@ -1,4 +1,4 @@
-import type { TokenScope } from '@vitrine/contract/capabilities';
+import type { Capability, TokenScope } from '@vitrine/contract/capabilities';
 import type { Door, Operation } from '@vitrine/contract/operation';
 import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn } from './caller.ts';
@@ -23,12 +23,14 @@ export function checkScope(caller: SignedIn, scope: TokenScope): void {
   if (!hasScope(caller, scope)) throw refuse('scope-missing', { scope });
 }
 
-/** Operations that are refused during impersonation (IMPERSONATION-9). */
-function passImpersonation({ whileImpersonating }: Operation, caller: Caller): void {
-  const isImpersonating = caller.kind === 'user' && caller.impersonator !== null;
-  if (isImpersonating && whileImpersonating === 'refused') {
-    throw refuse('not-while-impersonating');
-  }
+/** Throws 403 for a caller without this capability. */
+export function checkHolds(caller: SignedIn, capability: Capability): void {
+  if (!holds(caller, capability)) throw refuse('capability-missing', { capability });
+}
+
+/** Throws 403 during an impersonation (IMPERSONATION-9). */
+export function checkNotImpersonating(caller: Caller): void {
+  if (caller.kind === 'user' && caller.impersonator !== null) throw refuse('not-while-impersonating');
 }
 
 /** ROLE-25: without the second factor that its role requires, a session is only good for setting one up. */
@@ -43,7 +45,13 @@ export function admit(operation: Operation, caller: Caller, publicMode: boolean)
   passScope(operation, caller);
   passRequiredStep(operation, caller);
   passDoor(operation.door, caller, publicMode);
-  passImpersonation(operation, caller);
+  if (operation.whileImpersonating === 'refused') checkNotImpersonating(caller);
+}
+
+/** Returns whether a request that goes on is still admitted: with the same account, or without one in public mode (PUBLIC-1). */
+export function staysAdmitted(before: Caller, now: Caller, publicMode: boolean): boolean {
+  if (now.kind === 'anonymous') return before.kind === 'anonymous' && publicMode;
+  return before.kind === 'user' && before.ref === now.ref;
 }
 
 /**
@@ -56,7 +64,5 @@ function passDoor(door: Door, caller: Caller, publicMode: boolean): void {
     if (door === 'public' && publicMode) return;
     throw refuse('sign-in-required');
   }
-  if (typeof door === 'object' && !holds(caller, door.holds)) {
-    throw refuse('capability-missing', { capability: door.holds });
-  }
+  if (typeof door === 'object') checkHolds(caller, door.holds);
 }

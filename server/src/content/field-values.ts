@@ -4,6 +4,7 @@ import { readableAssets } from '../access/assets.ts';
 import type { Caller, SignedIn } from '../access/caller.ts';
 import { type Handler, handle } from '../core/handle.ts';
 import { notifyPeers } from '../core/outbox/enqueue.ts';
+import { readerLanguage } from '../core/reader-language.ts';
 import type { Database, Tx } from '../platform/database/pool.ts';
 import { notFound } from '../platform/http/refuse.ts';
 import { lockEditable } from './assets/edit.ts';
@@ -32,21 +33,23 @@ const subjectOf = (kind: Kind, id: string): Subject => ({ kind, id: id.toLowerCa
 
 /** 404 when the caller cannot read the subject. An empty list when the caller sees only an asset's placeholder. */
 function list(kind: Kind): Handler<typeof contract.listAssetFieldValues> {
-  return async ({ db }, { caller, params }) => {
+  return async ({ db }, { caller, params, http }) => {
     const subject = subjectOf(kind, params.id);
     await checkReadable(db, caller, subject);
-    return { status: 200, body: { items: await showValues(db, caller, subject) } };
+    const items = await showValues(db, caller, subject, { language: readerLanguage(caller, http) });
+    return { status: 200, body: { items } };
   };
 }
 
 /** Requires the right to edit the subject and the field's write capability. */
 function set(kind: Kind): Handler<typeof contract.setAssetFieldValue> {
-  return async ({ db }, { caller, params, body }) => {
+  return async ({ db }, { caller, params, body, http }) => {
     const shown = await db.transaction().execute(async (tx) => {
       const target = await lock(tx, caller, subjectOf(kind, params.id));
       await writeValue(tx, caller, target, params.field_id, body);
       await notifyPeers(tx, { activity: 'update', kind, objectId: target.subject.id, actorRef: caller.ref });
-      return onlyValue(await showValues(tx, caller, target.subject, params.field_id));
+      const which = { fieldId: params.field_id, language: readerLanguage(caller, http) };
+      return onlyValue(await showValues(tx, caller, target.subject, which));
     });
     return { status: 200, body: shown };
   };

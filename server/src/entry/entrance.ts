@@ -12,9 +12,7 @@ import { batchByKey } from '../platform/database/batch.ts';
 import type { SessionCookie } from '../platform/http/answer.ts';
 import { clientAddress } from '../platform/http/client-address.ts';
 import { checkOrigin } from '../platform/http/origin.ts';
-import { pageLanguage } from '../platform/http/page-language.ts';
 import { Refusal } from '../platform/http/refuse.ts';
-import { preferredLanguage } from '../platform/language/preferred.ts';
 import { checkRoom } from './room.ts';
 
 export interface Entrance {
@@ -60,12 +58,6 @@ function signInName(body: unknown): string {
     propertyOf(body, 'login') ??
     propertyOf(propertyOf(body, 'credential'), 'id');
   return typeof name === 'string' ? name : '';
-}
-
-/** Returns the same object, by which bytes that were read with the credential are found, with its language (LANGUAGE-5). */
-function speaking(caller: Caller, request: FastifyRequest): Caller {
-  const preferred = caller.kind === 'user' ? preferredLanguage(caller.account.preferences) : null;
-  return Object.assign(caller, { language: preferred ?? pageLanguage(request) });
 }
 
 /**
@@ -135,7 +127,7 @@ export function openEntrance(
     async enter(operation, request) {
       const address = clientAddress(request);
       const found = await identify(operation, request, () => budgets.spendOnEntry(operation, address, null));
-      const caller = speaking(found?.caller ?? { kind: 'anonymous' }, request);
+      const caller: Caller = found?.caller ?? { kind: 'anonymous' };
       const ref = caller.kind === 'user' ? caller.ref : null;
       if (hasReplica && found !== null) lastWrites.set(request, found.lastWrite);
       if (found !== null) await budgets.spendOnEntry(operation, address, ref);
@@ -150,7 +142,7 @@ export function openEntrance(
     },
     async confirm(operation, request) {
       const found = await identify(operation, request, async () => {});
-      const caller = speaking(found?.caller ?? { kind: 'anonymous' }, request);
+      const caller: Caller = found?.caller ?? { kind: 'anonymous' };
       admit(operation, caller, found?.publicMode ?? false);
       return caller;
     },

@@ -10,7 +10,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { readableExports } from '../../access/account-data.ts';
 import { ownBatches, readableBatches } from '../../access/batches.ts';
 import type { SignedIn } from '../../access/caller.ts';
-import { checkScope } from '../../access/door.ts';
+import { checkNotImpersonating, checkScope } from '../../access/door.ts';
 import { handle } from '../../core/handle.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
@@ -205,7 +205,7 @@ export const undo = handle(undoBatch, async ({ db }, { caller, params }) => {
   const id = await db.transaction().execute(async (tx) => {
     const row = await readOne(tx, params.id, ownBatches(caller));
     checkSubjectScope(caller, row);
-    if (row.subject === 'user' && caller.impersonator !== null) throw refuse('not-while-impersonating');
+    if (row.subject === 'user') checkNotImpersonating(caller);
     if (!isUndoable(row)) throw refuse('batch-not-undoable');
     return storeUndo(tx, caller, row);
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { sql } from 'kysely';
-import { commentsInSight, mayDiscuss, viewersOf } from '../../access/annotations.ts';
+import { commentsInSight, getsEvent, mayDiscuss, shownViewer, viewersOf } from '../../access/annotations.ts';
 import type { Caller, SignedIn } from '../../access/caller.ts';
 import { identityJson } from '../../access/identities.ts';
 import { readablePosts } from '../../access/posts.ts';
@@ -64,15 +64,7 @@ async function readPresence(db: Database, caller: SignedIn, postId: string): Pro
   return [{ event: 'presence', data: { viewers: rows.map(({ viewer }) => viewer) } }];
 }
 
-/** What visitors without an account are told of: they neither review nor see who is looking (ANNOTATION-22). */
-const toldToVisitors: ReadonlySet<string> = new Set(['comment', 'resolved', 'whiteboard']);
-
-/** Returns the account that is shown as looking; null for visitors and for who acts as another account (ANNOTATION-11). */
-function shownViewer(caller: Caller): number | null {
-  return caller.kind === 'anonymous' || caller.impersonator !== null ? null : caller.ref;
-}
-
-/** Returns what a message about a post means for the caller. */
+/** Returns the events that a message about a post means for the caller. */
 async function readNews(db: Database, caller: Caller, postId: string, message: string): Promise<Said> {
   const [what = '', id = ''] = message.split(' ');
   if (what === 'whiteboard') return readWhiteboardNews(db, caller, postId, id);
@@ -94,8 +86,7 @@ export async function lookAtPost(
 ): Promise<Topic> {
   const stream = randomUUID();
   const shown = shownViewer(caller);
-  const isVisitor = caller.kind === 'anonymous';
-  // Those who are not shown change nothing for the others.
+  // Without an account to show, the list of viewers stays as it is.
   const tell = async () => {
     if (shown !== null) await sql`select tell_post(${postId}::uuid, 'presence')`.execute(db);
   };
@@ -104,6 +95,7 @@ export async function lookAtPost(
       or (post_id = ${postId} and seen_at < now() - ${GONE_AFTER})`.execute(db);
     await tell();
   };
+  // A post without such rows has no events (`tell_post`), so visitors have one, too.
   const note = () =>
     db
       .insertInto('post_presence')
@@ -114,8 +106,8 @@ export async function lookAtPost(
   await tell();
   return {
     key: postId,
-    first: isVisitor ? null : 'presence',
-    concerns: (message) => !isVisitor || toldToVisitors.has(message.split(' ', 1)[0] ?? ''),
+    first: getsEvent(caller, 'presence') ? 'presence' : null,
+    concerns: (message) => getsEvent(caller, message.split(' ', 1)[0] ?? ''),
     async read(message) {
       const now = await resolve();
       return now === null || !(await mayDiscuss(db, now, postId)) ? [] : readNews(db, now, postId, message);

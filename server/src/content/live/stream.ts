@@ -1,11 +1,11 @@
 import type { Readable } from 'node:stream';
 import { streamEvents } from '@vitrine/contract/notifications';
-import { checkDiscussed, mayDiscuss } from '../../access/annotations.ts';
+import { checkFollowed, mayDiscuss } from '../../access/annotations.ts';
+import { staysAdmitted } from '../../access/door.ts';
 import { handle } from '../../core/handle.ts';
 import { authenticate, bearerOf } from '../../people/identity/authenticate.ts';
 import { countUnread } from '../../people/notifications/list.ts';
 import type { ReadStreamState, Topic } from '../../platform/http/event-streams.ts';
-import { refuse } from '../../platform/http/refuse.ts';
 import { lookAtPost } from './look-at-post.ts';
 
 /** Opens a stream; ends its topic when there are too many. */
@@ -25,13 +25,11 @@ async function openOrEnd(topic: Topic | undefined, open: () => Readable): Promis
  */
 export const events = handle(streamEvents, async (deps, { caller, query: { post }, http }) => {
   const { db, capabilities, config, log } = deps;
-  if (caller.kind === 'anonymous' && post === undefined) throw refuse('sign-in-required');
   const auth = { db, capabilities, sessionDays: config.sessionDays, hasReplica: false, log };
   const credentials = { cookieToken: http.cookieToken, bearer: bearerOf(http.header('authorization')) };
   const resolve = async () => {
     const { caller: now, publicMode } = await authenticate(auth, credentials);
-    if (now.kind === 'anonymous') return caller.kind === 'anonymous' && publicMode ? now : null;
-    return caller.kind === 'user' && now.ref === caller.ref ? now : null;
+    return staysAdmitted(caller, now, publicMode) ? now : null;
   };
   const look: ReadStreamState = async () => {
     const now = await resolve();
@@ -41,7 +39,7 @@ export const events = handle(streamEvents, async (deps, { caller, query: { post 
     const { count, newest } = await countUnread(db, now);
     return { event: 'notification', data: { unread_count: count }, version: `${count} ${newest}` };
   };
-  if (post !== undefined) await checkDiscussed(db, caller, post);
+  await checkFollowed(db, caller, post);
   const topic = post === undefined ? undefined : await lookAtPost(db, caller, post, resolve);
   return {
     status: 200,

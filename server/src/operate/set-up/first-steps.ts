@@ -1,6 +1,6 @@
-import type { Capability } from '@vitrine/contract/capabilities';
-import { type FirstStep, getFirstSteps } from '@vitrine/contract/first-steps';
-import { holds, type SignedIn } from '../../access/caller.ts';
+import { type FirstStep, firstSteps, getFirstSteps } from '@vitrine/contract/first-steps';
+import type { SignedIn } from '../../access/caller.ts';
+import { mayTake } from '../../access/first-steps.ts';
 import { live } from '../../access/live.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
@@ -49,46 +49,24 @@ async function hasOwnLook(db: Database): Promise<boolean> {
   return Object.values(chosen).some((choice) => choice !== '');
 }
 
-interface Step {
-  readonly step: FirstStep;
-  /** What its page and what is done there need. */
-  readonly needs: readonly Capability[];
-  isOffered?(facts: Facts): boolean;
-  isDone(facts: Facts, deps: Deps): boolean | Promise<boolean>;
-}
-
-const steps: readonly Step[] = [
-  { step: 'people', needs: ['users.write'], isDone: ({ people }) => Boolean(people) },
-  { step: 'fields', needs: ['fields.admin'], isDone: ({ fields }) => Boolean(fields) },
-  { step: 'look', needs: ['system.appearance.write'], isDone: (_, { db }) => hasOwnLook(db) },
-  {
-    step: 'mail',
-    needs: ['system.config.read', 'system.config.write'],
-    isDone: async (_, deps) => (await readMail(deps)) !== null,
-  },
-  {
-    step: 'backup',
-    needs: ['system.admin'],
-    isDone: async (_, { db }) => (await readLastBackup(db)) !== null,
-  },
-  { step: 'picture', needs: [], isDone: ({ picture }) => Boolean(picture) },
-  { step: 'upload', needs: ['posts.create', 'assets.create'], isDone: ({ upload }) => Boolean(upload) },
-  {
-    step: 'follow',
-    needs: [],
-    isOffered: ({ hasOthers }) => Boolean(hasOthers),
-    isDone: ({ follow }) => Boolean(follow),
-  },
-];
+const doneTests: Readonly<Record<FirstStep, (facts: Facts, deps: Deps) => boolean | Promise<boolean>>> = {
+  people: ({ people }) => Boolean(people),
+  fields: ({ fields }) => Boolean(fields),
+  look: (_, { db }) => hasOwnLook(db),
+  mail: async (_, deps) => (await readMail(deps)) !== null,
+  backup: async (_, { db }) => (await readLastBackup(db)) !== null,
+  picture: ({ picture }) => Boolean(picture),
+  upload: ({ upload }) => Boolean(upload),
+  follow: ({ follow }) => Boolean(follow),
+};
 
 /** Returns the steps that the caller may take (SETUP-6). */
 export const showFirstSteps = handle(getFirstSteps, async (deps, { caller }) => {
   const facts = await readFacts(deps.db, caller);
-  const offered = steps.filter(
-    ({ needs, isOffered }) =>
-      Boolean(facts.isNew) && needs.every((code) => holds(caller, code)) && isOffered?.(facts) !== false,
-  );
-  const answers = [];
-  for (const { step, isDone } of offered) answers.push({ step, done: await isDone(facts, deps) });
-  return { status: 200, body: { steps: answers } };
+  const isOffered = (step: FirstStep) =>
+    mayTake(caller, step) && (step !== 'follow' || Boolean(facts.hasOthers));
+  const steps = [];
+  for (const step of facts.isNew ? firstSteps.filter(isOffered) : [])
+    steps.push({ step, done: await doneTests[step](facts, deps) });
+  return { status: 200, body: { steps } };
 });

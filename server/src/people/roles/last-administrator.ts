@@ -1,8 +1,9 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { sql } from 'kysely';
 import { administers } from '../../access/accounts.ts';
-import { holds, type SignedIn } from '../../access/caller.ts';
+import type { SignedIn } from '../../access/caller.ts';
 import { loadCapabilities } from '../../access/capabilities.ts';
+import { checkHolds } from '../../access/door.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { refuse } from '../../platform/http/refuse.ts';
@@ -25,7 +26,7 @@ export async function othersAdminister(tx: Tx, userRefs: readonly number[]): Pro
 export async function callerNow(tx: Tx, asked: SignedIn, needed: Capability): Promise<SignedIn> {
   const { everywhere, inTeams } = await loadCapabilities(tx, asked.ref);
   const caller: SignedIn = { ...asked, capabilities: everywhere, teamCapabilities: inTeams };
-  if (!holds(caller, needed)) throw refuse('capability-missing', { capability: needed });
+  checkHolds(caller, needed);
   return caller;
 }
 

@@ -1,5 +1,6 @@
 import { fieldTypes } from '@vitrine/contract/field-types';
 import type { CardField, FieldValue, ValueChange } from '@vitrine/contract/field-values';
+import type { Language } from '@vitrine/contract/languages';
 import { type RawBuilder, sql } from 'kysely';
 import { renderedHash, servedAssets, shownAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
@@ -30,10 +31,10 @@ interface ValueRow extends ValueColumns {
   resolved_reference: NonNullable<FieldValue['resolved_reference']> | null;
 }
 
-/** Returns the label of `d` or `t` in the language of the reader (LANGUAGE-5). */
-function shownLabel({ language }: Caller, of: 'd' | 't'): RawBuilder<string> {
+/** Returns the label of `d` or `t` in a language (LANGUAGE-5); null: as the operator has written it. */
+function shownLabel(language: Language | null, of: 'd' | 't'): RawBuilder<string> {
   const label = sql.ref<string>(`${of}.label`);
-  if (language === undefined) return label;
+  if (language === null) return label;
   return sql`coalesce(${sql.ref(`${of}.translations`)} ->> ${language}, ${label})`;
 }
 
@@ -41,8 +42,8 @@ function shownLabel({ language }: Caller, of: 'd' | 't'): RawBuilder<string> {
 const MOST = 500;
 
 /** The terms of a value in its order, with labels. Deprecated terms still resolve (TERM-2). */
-const resolvedOptions = (caller: Caller) => sql`case when ${ofVocabulary} then (
-    select json_agg(json_build_object('value', x.value, 'label', coalesce(${shownLabel(caller, 't')}, x.value),
+const resolvedOptions = (language: Language | null) => sql`case when ${ofVocabulary} then (
+    select json_agg(json_build_object('value', x.value, 'label', coalesce(${shownLabel(language, 't')}, x.value),
       'status', coalesce(t.status, 'archived')) order by x.place)
     from unnest(coalesce(v.value_options, array[v.value_text])) with ordinality as x (value, place)
     left join field_terms t on t.field_id = d.id and t.value = x.value) end`;
@@ -82,21 +83,21 @@ function source(
 }
 
 /**
- * Returns the values that the caller may read, in field order, optionally of one field. The caller of this function
- * checks the right to read the subject. An asset shown as a placeholder has no values.
+ * Returns the values that the caller may read, in field order, optionally of one field, with labels in a language. The caller
+ * of this function checks the right to read the subject. An asset shown as a placeholder has no values.
  */
 export async function showValues(
   db: Database,
   caller: Caller,
   subject: Subject,
-  fieldId: string | null = null,
+  { fieldId = null, language = null }: { fieldId?: string | null; language?: Language | null } = {},
 ): Promise<FieldValue[]> {
   const { columns, from } = source(caller, subject);
   const only = fieldId === null ? sql`` : sql`and d.id = ${fieldId}`;
   const { rows } = await sql<ValueRow>`
-    select d.id as field_id, d.code as field_code, ${shownLabel(caller, 'd')} as field_label, d.type, ${columns},
+    select d.id as field_id, d.code as field_code, ${shownLabel(language, 'd')} as field_label, d.type, ${columns},
       v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref, v.set_by_user_ref,
-      ${resolvedOptions(caller)} as resolved_options, ${resolvedReference(caller)} as resolved_reference
+      ${resolvedOptions(language)} as resolved_options, ${resolvedReference(caller)} as resolved_reference
     from ${from} ${only} order by d.display_order, d.code limit ${MOST}`.execute(db);
   return rows.map(showRow);
 }

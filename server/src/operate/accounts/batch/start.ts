@@ -1,13 +1,13 @@
 import { batchUsers, type UserSelection, userActions } from '@vitrine/contract/user-batches';
 import { type RawBuilder, sql } from 'kysely';
-import { holds, type SignedIn } from '../../../access/caller.ts';
+import type { SignedIn } from '../../../access/caller.ts';
+import { checkHolds } from '../../../access/door.ts';
 import { seesPersonalData } from '../../../access/identities.ts';
 import { checkShape } from '../../../content/batches/actions.ts';
 import { begin, exactlyOne } from '../../../content/batches/start.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { handle } from '../../../core/handle.ts';
 import { accountsMatching } from '../../../people/users/list.ts';
-import { refuse } from '../../../platform/http/refuse.ts';
 import { accountAction } from './actions.ts';
 
 /** Returns a query for the refs of the chosen accounts, each once. */
@@ -19,7 +19,7 @@ async function selectAccounts(
   if ('ids' in given)
     return sql`select id from unnest(${[...new Set(given.ids)]}::bigint[]) with ordinality as named (id, place)
       order by place`;
-  if (!holds(caller, 'users.read')) throw refuse('capability-missing', { capability: 'users.read' });
+  checkHolds(caller, 'users.read');
   const matching = await accountsMatching(deps, given.query, seesPersonalData(caller));
   return sql`select u.ref as id ${matching} order by u.ref`;
 }

@@ -1,6 +1,6 @@
 import { exportUsers, type UserColumn, userColumns } from '@vitrine/contract/user-csv';
 import { type RawBuilder, sql } from 'kysely';
-import { holds, type SignedIn } from '../../../access/caller.ts';
+import { lackedFor } from '../../../access/accounts.ts';
 import { seesPersonalData } from '../../../access/identities.ts';
 import { ownTeam } from '../../../access/teams.ts';
 import { neutralised } from '../../../content/csv/formulas.ts';
@@ -9,19 +9,6 @@ import { handle } from '../../../core/handle.ts';
 import { accountsMatching } from '../../../people/users/list.ts';
 import type { Columns, Database } from '../../../platform/database/pool.ts';
 import { readAhead } from '../../../platform/read-ahead.ts';
-
-/** The capability that a column needs besides the right to see or change accounts. */
-const neededFor: Partial<Record<UserColumn, 'users.pii.read' | 'teams.read'>> = {
-  fullname: 'users.pii.read',
-  email: 'users.pii.read',
-  teams: 'teams.read',
-};
-
-/** Returns the capability that the caller lacks for a column, or null. */
-export function lackedFor(caller: SignedIn, column: UserColumn) {
-  const needed = neededFor[column];
-  return needed === undefined || holds(caller, needed) ? null : needed;
-}
 
 interface ExportRow extends Columns<'users', 'ref' | 'username' | 'fullname' | 'email' | 'expires_at'> {
   role: string;

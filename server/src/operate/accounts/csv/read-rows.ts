@@ -1,9 +1,9 @@
 import { type UserColumn, userColumns } from '@vitrine/contract/user-csv';
+import { lackedFor } from '../../../access/accounts.ts';
 import type { SignedIn } from '../../../access/caller.ts';
 import { CLEAR, restored } from '../../../content/csv/formulas.ts';
 import type { CsvRow, ParsedFile } from '../../../content/csv/parse-file.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { lackedFor } from './export.ts';
 
 /** What a cell says: a text, or null to remove the value. */
 type Cell = string | null;
