@@ -151,7 +151,7 @@ export const selectLogo = operation({
     'Moves the logo to the front of the recent ones. An unknown hash returns 404, a logo whose bytes are missing 409.',
   door: { holds: 'system.appearance.write' },
   scope: 'admin',
-  // Not limited to the form of a hash: any other text returns 404, like an unknown hash.
+  // Has no pattern: a text that is not a hash returns 404, like an unknown hash.
   body: closed({ hash: Type.String({ maxLength: 200 }) }),
   responses: { 200: AdminAppearance },
   errors: ['logo-not-found', 'logo-unreadable'],

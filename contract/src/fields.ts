@@ -50,10 +50,10 @@ const CapabilityCode = Type.String({ minLength: 1, maxLength: 100 });
 const AppliesTo = Type.Array(Type.Integer({ minimum: 1, maximum: 2_147_483_647 }), { maxItems: 200 });
 const Group = Type.String({ minLength: 1, maxLength: 100, pattern: '\\S' });
 
-/** LANGUAGE-5: a label in other languages, as it is stored. */
+/** LANGUAGE-5: a label in other languages, in responses. */
 export const Translations = translationsOf(Type.String());
 
-/** LANGUAGE-5: a label in other languages, as it is given. */
+/** LANGUAGE-5: a label in other languages, in requests. */
 export const LabelTranslations = translationsOf(Label);
 
 /** FIELD-2. A missing value is null, an empty text or an empty list; properties are never absent. */

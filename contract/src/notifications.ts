@@ -54,7 +54,7 @@ export const Notification = closed({
       title: Type.Optional(Type.String()),
     }),
   ),
-  /** The review. Of a decision, `decision` is what was decided then, also after another decision of the actor. */
+  /** The review. In `review_decided`, `decision` is the one that was notified, even if the actor has decided again. */
   review: Type.Optional(
     closed({
       id: Uuid,

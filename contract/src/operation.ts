@@ -3,8 +3,8 @@ import type { Capability, Scope, TokenScope } from './capabilities.ts';
 import type { ErrorCode } from './errors/codes.ts';
 
 /**
- * Who may call an operation. `open`: everyone. `public`: signed-in callers, and anonymous ones while public mode is
- * on (PUBLIC-2). `signedIn`: any account. `holds`: accounts with that capability.
+ * The callers that an operation accepts. `open`: everyone. `public`: signed-in callers, and anonymous ones while public
+ * mode is on (PUBLIC-2). `signedIn`: any account. `holds`: accounts with that capability.
  */
 export type Door = 'open' | 'public' | 'signedIn' | { readonly holds: Capability };
 

@@ -11,13 +11,13 @@ export function pageKindOf(path: string): PageKind {
   return front.test(path) ? 'front' : 'library';
 }
 
-/** The id of the element of a page that holds the answers to its first requests. */
+/** The id of the element of a page that contains the responses to its first requests. */
 export const firstAnswersId = 'first-answers';
 
-/** The answers that a page brings: the status and the body of each by the address of its request. */
+/** The responses that a page contains: status and body by the address of the request. */
 export type FirstAnswers = Readonly<Record<string, readonly [status: number, body: string]>>;
 
-/** The header of a page with answers: the number of the account that they are for, or empty for none. */
+/** The header of a page with responses: the ref of the account that they are for, or empty without one. */
 export const answersAccountHeader = 'Vitrine-Account';
 
 /** What the service worker sends as `Service-Worker-Navigation-Preload` if it does not store pages with answers. */

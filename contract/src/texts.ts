@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { operation } from './operation.ts';
 import { translationsOf } from './translations.ts';
-import { closed, nullable } from './values.ts';
+import { closed, nullable, propertiesOf } from './values.ts';
 
 /**
  * Places for the operator's own texts, which are added to a page or replace its default. Plain text, never markup.
@@ -21,31 +21,18 @@ export type TextKey = (typeof wordKeys)[number] | (typeof addressKeys)[number];
 
 const Text = Type.Optional(Type.String({ maxLength: 2000 }));
 
-/** The operator's texts without addresses, in one language. */
-export const TranslatedTexts = closed({
-  welcome_title: Text,
-  welcome_text: Text,
-  sign_in_title: Text,
-  sign_in_help: Text,
-  empty_feed: Text,
-  footer: Text,
-});
+const words = propertiesOf(wordKeys, Text);
 
-/** The operator's texts in other languages. */
+/** The operator's texts without addresses, in one language. */
+export const TranslatedTexts = closed(words);
+
+/** The operator's texts in other languages (LANGUAGE-5). */
 export const TextTranslations = translationsOf(TranslatedTexts);
 
-/** Contains only the texts that are set. `translations` are the texts in other languages (LANGUAGE-5). */
+/** Contains only the texts that are set. */
 export const Texts = closed({
-  welcome_title: Text,
-  welcome_text: Text,
-  sign_in_title: Text,
-  sign_in_help: Text,
-  empty_feed: Text,
-  footer: Text,
-  terms_url: Text,
-  privacy_url: Text,
-  imprint_url: Text,
-  contact_url: Text,
+  ...words,
+  ...propertiesOf(addressKeys, Text),
   translations: Type.Optional(TextTranslations),
 });
 export type Texts = Static<typeof Texts>;
@@ -86,16 +73,8 @@ export const setTexts = operation({
   },
   body: closed({
     texts: closed({
-      welcome_title: Written,
-      welcome_text: Written,
-      sign_in_title: Written,
-      sign_in_help: Written,
-      empty_feed: Written,
-      footer: Written,
-      terms_url: Address,
-      privacy_url: Address,
-      imprint_url: Address,
-      contact_url: Address,
+      ...propertiesOf(wordKeys, Written),
+      ...propertiesOf(addressKeys, Address),
       translations: Type.Optional(nullable(TextTranslations)),
     }),
   }),

@@ -6,6 +6,15 @@ export function closed<P extends TProperties>(properties: P) {
   return Type.Object(properties, { additionalProperties: false });
 }
 
+/** Returns properties that all have one schema. */
+export function propertiesOf<Key extends string, S extends TSchema>(
+  keys: readonly Key[],
+  schema: S,
+): Record<Key, S> {
+  // Object.fromEntries does not keep the type of the keys.
+  return Object.fromEntries(keys.map((key) => [key, schema])) as Record<Key, S>;
+}
+
 /** A value that may be null (HTTP-6). */
 export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()]);

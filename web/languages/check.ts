@@ -16,7 +16,7 @@ function problemsOf(original: string, text: unknown): string[] {
   if (partsOf(original) !== partsOf(text)) problems.push('has other placeholders than the original');
   if (/<(\d+)>(?=.*\{\d)(?=.*<\d+\/>).*<\/\1>/.test(text))
     problems.push('nests values: split it into elements of their own');
-  // The text may be a part of the markup, as the value of an attribute.
+  // A text may become the value of an attribute.
   if (text.includes('"')) problems.push('contains a straight double quote');
   if (/[<>]/.test(text.replace(/<\/?\d+\/?>/g, ''))) problems.push('contains markup');
   return problems;

@@ -9,7 +9,6 @@ const root = join(import.meta.dirname, '../../server/src');
 const places: ReadonlyMap<string, number> = new Map([
   ['say', 1],
   ['sayCount', 2],
-  ['phrase', 0],
 ]);
 
 /** Returns the literal texts of an argument; null if it is computed. */
@@ -51,7 +50,7 @@ export function readServerMessages(): Message[] {
   const found = new Map<string, Message>();
   for (const file of files) {
     const content = readFileSync(file, 'utf8');
-    // Others have functions of these names, too. Parsing all sources would take seconds.
+    // Skips sources that cannot call these functions, because parsing all takes seconds.
     if (!content.includes('/platform/language/')) continue;
     for (const message of serverTexts(content, file))
       if (!found.has(message.key)) found.set(message.key, message);

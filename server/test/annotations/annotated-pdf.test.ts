@@ -136,6 +136,17 @@ test('a copy of a PDF has its comments as annotations, after the bytes of the or
   });
 });
 
+// LANGUAGE-4
+test('a copy of a PDF says in the language of the reader that a comment is resolved', async () => {
+  const { asset, annotate } = await documentInPost(pdf(['Report']));
+  const { id } = await annotate(ines, { kind: 'page', page: 1 }, 'Done');
+  await ines.ok('resolveComment', { params: { id } });
+  await ines.ok('updatePreferences', { body: { language: 'de' } });
+  const { document } = await readCopy(ines, asset.id);
+  expect(annotationsOf(document.getPage(0)).map(({ contents }) => contents)).toEqual(['Done', 'Erledigt']);
+  await ines.ok('updatePreferences', { body: { language: '' } });
+});
+
 // ANNOTATION-21
 test.each([0, 90, 180, 270])(
   'a region is where people saw it on a page that is turned by %i degrees and cropped',

@@ -37,7 +37,7 @@ test('the label of a field and of its terms is shown in the language of the read
 });
 
 // LANGUAGE-5
-test('terms and what has them are found by their labels in every language', async () => {
+test('terms and the files that have them are found by their labels in every language', async () => {
   const field = await define(root, {
     label: 'Place',
     type: 'select',

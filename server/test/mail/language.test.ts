@@ -81,6 +81,17 @@ test('a mail that was asked for without signing in is in the language of the bro
   expect(mailbox.to('piet@example.org')[0]?.subject).toBe('Een nieuw wachtwoord voor Vitrine');
 });
 
+// LANGUAGE-4
+test('the page that turns mail off is in the language of the browser', async () => {
+  const { mail } = await mentionMail(await reader('olga', 'pl'), 'Wieża');
+  const header = mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+  const { pathname, search } = new URL(header.slice(1, -1));
+  const headers = { 'accept-language': 'he' };
+  const html = await (await fetch(library.address + pathname + search, { headers })).text();
+  expect(html).toContain('<html lang="he" dir="rtl">');
+  expect(html).toContain('<button>כיבוי הדואר</button>');
+});
+
 // LANGUAGE-4, PUSH-3
 test('a push message is in the language of its recipient', async () => {
   const anna = await reader('anna', 'pl');

@@ -170,7 +170,7 @@ describe('a stream ends', () => {
     expect(await ends(masked)).toBe(true);
   });
 
-  test('when the server stops, which does not wait for it', async () => {
+  test('when the server stops, without a delay', async () => {
     const second = await openSecond(library);
     const stream = await listening(second.address, { cookie: author });
     await stream.next();

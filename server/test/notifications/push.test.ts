@@ -32,7 +32,7 @@ const subscribe = (account: Visitor, { subscription }: PushBrowser) =>
 const listed = async (account: Visitor) =>
   (await account.ok('listPushSubscriptions')).items.map(({ endpoint }) => endpoint);
 
-/** Returns what sends the newest notification of an account to its browser again. */
+/** Returns a function that sends the newest notification of an account to its browser again. */
 async function resending(account: Account): Promise<() => Promise<void>> {
   const [notification] = await told(library, account);
   const [target] = (await account.ok('listPushSubscriptions')).items;

@@ -108,7 +108,7 @@ function keysIn(found: Static<typeof ActorDocument>, known: RemoteActor | null) 
   if (!same && follows !== true)
     throw new Rejection('unknown_key', 'the key of the person differs, and the former one does not state it');
   const [box] = found.publicKeys.toSorted((a, b) => b.version - a.version);
-  // A document without encryption keys does not remove the stored one: any other key could take its place then.
+  // Keeps the stored encryption key if the document has none; otherwise any key could replace it later.
   if (box === undefined)
     return { signingKey, boxKey: known?.box_key ?? null, boxVersion: known?.box_version ?? null };
   const boxKey = Buffer.from(box.publicKey, 'base64url');

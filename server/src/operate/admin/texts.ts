@@ -20,28 +20,31 @@ export const showForAdmin = handle(getAdminTexts, async ({ db }) => ({
   body: { texts: await readTexts(db) },
 }));
 
-/** Returns the translations that say something. */
-function withoutEmpty(translations: NonNullable<Texts['translations']>): NonNullable<Texts['translations']> {
-  const said = Object.entries(translations).map(([tag, texts]) => {
-    const words = Object.entries(texts).map(([key, text]) => [key, text.trim()] as const);
-    return [tag, Object.fromEntries(words.filter(([, text]) => text !== ''))] as const;
-  });
-  return Object.fromEntries(said.filter(([, texts]) => Object.keys(texts).length > 0));
+/** Returns the texts that are not empty, trimmed. */
+function written(texts: Readonly<Record<string, string | null>>): Readonly<Record<string, string>> {
+  const trimmed = Object.entries(texts).map(([key, text]) => [key, text?.trim() ?? ''] as const);
+  return Object.fromEntries(trimmed.filter(([, text]) => text !== ''));
+}
+
+/** Returns the translations of the languages that have any. */
+function writtenTranslations(
+  translations: NonNullable<Texts['translations']>,
+): NonNullable<Texts['translations']> {
+  const texts = Object.entries(translations).map(([tag, words]) => [tag, written(words)] as const);
+  return Object.fromEntries(texts.filter(([, words]) => Object.keys(words).length > 0));
 }
 
 /** Omitted or empty texts revert to the defaults; other texts are stored as written. */
 export const change = handle(setTexts, async ({ db }, { caller, body }) => {
   const { translations, ...plain } = body.texts;
-  const written = Object.entries(plain).flatMap(([key, text]) =>
-    text == null || text.trim() === '' ? [] : [[key, text.trim()] as const],
-  );
-  for (const [key, text] of written) {
+  const words = written(plain);
+  for (const [key, text] of Object.entries(words)) {
     const isAddress = addressKeys.some((name) => name === key);
     if (isAddress && !URL.canParse(text)) throw refuse('text-address-invalid', { property: `texts.${key}` });
   }
-  const translated = withoutEmpty(translations ?? {});
+  const translated = writtenTranslations(translations ?? {});
   const texts: Texts = {
-    ...Object.fromEntries(written),
+    ...words,
     ...(Object.keys(translated).length === 0 ? {} : { translations: translated }),
   };
   await db.transaction().execute(async (tx) => {

@@ -20,9 +20,9 @@ export interface Credentials {
 export interface Authenticated {
   caller: Caller;
   publicMode: boolean;
-  /** The position that a replica must have replayed to serve this caller; null: any. */
+  /** The position that a replica must have replayed to serve this caller; null if any replica may. */
   lastWrite: string | null;
-  /** How long the renewed cookie of an extended session is valid, in seconds; null: the session was not extended. */
+  /** How long the renewed cookie of an extended session is valid, in seconds; null if it was not extended. */
   renewedForSeconds: number | null;
 }
 

@@ -4,7 +4,7 @@ import { ACCESS_MARKER, RESTORE_MARKER } from '../../access/requests.ts';
 import { say, sayCount } from '../../platform/language/say.ts';
 import type { LetterItem } from '../mail/letter.ts';
 
-/** Returns a title without spaces around it; an empty one if there is none. */
+/** Returns the trimmed title; an empty text without one. */
 const titleOf = (thing: { title?: string } | undefined) => thing?.title?.trim() ?? '';
 
 /** A sentence in a language; `who` acts. */
@@ -106,6 +106,13 @@ const reviewDecided: Sentence = (language, { review, post }, who) => {
     : say(language, '{who} approved “{title}”', { who, title });
 };
 
+const guestFeedback: Sentence = (language, { link }) => {
+  const label = link?.label.trim() ?? '';
+  return label === ''
+    ? say(language, 'Guests left feedback at your link without a label')
+    : say(language, 'Guests left feedback at your link “{label}”', { label });
+};
+
 const likes: Sentence = (language, { actor_count, post }, who) => {
   const title = titleOf(post);
   const others = actor_count - 1;
@@ -168,10 +175,7 @@ const sentences: Readonly<Record<Notification['kind'], Sentence>> = {
     titleOf(post) === ''
       ? say(language, '{who} assigned an annotation in a post to you', { who })
       : say(language, '{who} assigned an annotation in “{title}” to you', { who, title: titleOf(post) }),
-  guest_feedback: (language, { link }) =>
-    titleOf({ title: link?.label ?? '' }) === ''
-      ? say(language, 'Guests left feedback at your link without a label')
-      : say(language, 'Guests left feedback at your link “{label}”', { label: link?.label.trim() ?? '' }),
+  guest_feedback: guestFeedback,
   deletion_requested: (language, _, who) =>
     say(language, '{who} asks to have their account deleted', { who }),
   deletion_decided: (language) => say(language, 'Your request to delete your account was refused'),

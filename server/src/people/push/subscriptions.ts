@@ -14,7 +14,7 @@ import { leadsInside } from '../../platform/http/outbound-addresses.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { readPushKey } from './key.ts';
 
-/** PUSH-1: the number of subscriptions that an account keeps, the newest. */
+/** PUSH-1: the most subscriptions of an account, of which the newest are kept. */
 const MOST_SUBSCRIPTIONS = 20;
 
 const shown = ['id', 'endpoint', 'created_at'] as const;

@@ -56,7 +56,7 @@ export const everyCapability = handle(listCapabilities, async (_, { query }) => 
   body: pageByCode(explained, query),
 }));
 
-/** Gives accounts a role that providers no longer change (SSO-30), except the one that is named. */
+/** Gives accounts a role. Providers do not change it afterwards (SSO-30), except `provider`. */
 export async function writeRole(
   tx: Tx,
   caller: SignedIn,

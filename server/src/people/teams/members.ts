@@ -86,8 +86,8 @@ export async function addMembers(tx: Tx, caller: SignedIn, { team, refs, role }:
 }
 
 /**
- * Makes memberships ones that a person gave: theirs to end, even if a provider gave them first (SSO-31); or ones of a provider
- * again, if it is named. Changes the role if one is given (TEAM-16).
+ * Makes memberships ones that a person gave, so that no provider ends them, even if one gave them first (SSO-31). With
+ * `provider` they belong to that provider again. Changes the role if one is given (TEAM-16).
  */
 export async function keepMembers(
   tx: Tx,

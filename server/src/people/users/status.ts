@@ -10,7 +10,7 @@ import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
 import { waysToSignIn } from './sign-in-state.ts';
 
-/** Gives accounts a status that directories no longer change (SCIM-12), except the one that is named. */
+/** Gives accounts a status. Directories do not change it afterwards (SCIM-12), except `provider`. */
 export async function writeStatus(
   tx: Tx,
   caller: SignedIn,

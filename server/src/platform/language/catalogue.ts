@@ -11,7 +11,7 @@ type Catalogue = Readonly<Record<string, string | Forms>>;
 const folder = join(serverFolder, '../messages/server');
 const read = new Map<Language, Catalogue>();
 
-/** Returns the translation of a text, or undefined: it is then in English. Reads the catalogue of a language once. */
+/** Returns the translation of a text; undefined for English and without one. Reads the catalogue of a language once. */
 export function translationOf(language: Language, key: string): string | Forms | undefined {
   if (language === 'en') return undefined;
   let catalogue = read.get(language);

@@ -9,7 +9,7 @@ type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer 
   : never;
 type Given<Name extends string> = [Name] extends [never] ? [] : [Readonly<Record<Name, string | number>>];
 
-/** Returns the text with its values. In languages from right to left a value does not change the order of what follows. */
+/** Returns the text with its values. In right-to-left languages, each value is isolated and keeps its own direction. */
 function fill(language: Language, text: string, values: Values): string {
   const isolate = (value: string) => (directionOf(language) === 'rtl' ? `\u2068${value}\u2069` : value);
   const number = (value: number) => new Intl.NumberFormat(language).format(value);
@@ -20,7 +20,7 @@ function fill(language: Language, text: string, values: Values): string {
   });
 }
 
-/** Returns the values without the names that their types know. */
+// The cast: `Given` checks the values of each call, but TypeScript cannot derive that from a generic rest parameter.
 const valuesOf = (given: readonly unknown[]) => (given[0] ?? {}) as Values;
 
 /** Returns a text in a language. The English text is a literal, and the key of its translations (LANGUAGE-4). */

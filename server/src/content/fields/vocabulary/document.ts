@@ -37,7 +37,7 @@ function readLabel(value: string, label: unknown): string {
 
 const tags: ReadonlySet<string> = new Set(languages);
 
-/** Returns the labels of a term in other languages. */
+/** Returns the labels of a term in other languages. Throws for a malformed label and for another language (LANGUAGE-5). */
 function readTranslations(value: string, given: unknown): Entry['translations'] {
   if (given === undefined || given === null) return {};
   if (!isObject(given)) throw refuse('term-label-malformed', { term: value });

@@ -60,8 +60,8 @@ async function offerAll(db: Database, { fieldId, status, limit }: TermListQuery)
 }
 
 /**
- * Lists terms whose slug, label, translation or alias matches: exact matches first, then prefixes, then substrings, each by label
- * and slug.
+ * Lists terms whose slug, label, translation or alias matches: exact matches first, then prefixes, then substrings,
+ * each by label and slug.
  */
 async function offerMatching(
   db: Database,

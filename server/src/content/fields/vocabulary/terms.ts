@@ -33,7 +33,7 @@ export function lowerCased(text: string): string {
   return text.normalize('NFC').trim().toLowerCase();
 }
 
-/** Returns the translations of a label in the form in which they are compared, each between line breaks. */
+/** Returns the keys by which searches find the translations of a label, each between line breaks. */
 export function translationKeys(translations: Entry['translations']): string {
   const keys = Object.values(translations).map(termKey);
   return keys.length === 0 ? '' : `\n${keys.join('\n')}\n`;

@@ -15,36 +15,28 @@ type MailDeps = Pick<Deps, 'db' | 'config' | 'secretKey'>;
 
 type Words = Pick<Letter, 'subject' | 'greeting' | 'items'>;
 
-function letterOf(
-  language: Language,
-  purpose: LinkPurpose,
-  name: string,
-  { siteName: site, baseUrl }: LinkMail,
-  token: string,
-): Words {
-  if (purpose === 'password_reset') {
-    const text = say(language, 'Set a new password');
-    return {
-      subject: say(language, 'A new password for {site}', { site }),
-      greeting: say(
-        language,
-        'Somebody asked for a new password for the account {name} on {site}. The link works once, within an hour. If it was not you, ignore this mail.',
-        { name, site },
-      ),
-      items: [{ text, quote: null, link: `${baseUrl}/reset/${token}` }],
-    };
-  }
-  const text = say(language, 'Confirm this address');
-  return {
+type LinkWording = (language: Language, name: string, mail: LinkMail, token: string) => Words;
+
+const links: Readonly<Record<LinkPurpose, LinkWording>> = {
+  password_reset: (language, name, { siteName: site, baseUrl }, token) => ({
+    subject: say(language, 'A new password for {site}', { site }),
+    greeting: say(
+      language,
+      'Somebody asked for a new password for the account {name} on {site}. The link works once, within an hour. If it was not you, ignore this mail.',
+      { name, site },
+    ),
+    items: [{ text: say(language, 'Set a new password'), quote: null, link: `${baseUrl}/reset/${token}` }],
+  }),
+  verify_email: (language, name, { siteName: site, baseUrl }, token) => ({
     subject: say(language, 'Confirm your e-mail for {site}', { site }),
     greeting: say(
       language,
       'This address was entered for the account {name} on {site}. The link works once, within a day. If it was not you, ignore this mail.',
       { name, site },
     ),
-    items: [{ text, quote: null, link: `${baseUrl}/verify/${token}` }],
-  };
-}
+    items: [{ text: say(language, 'Confirm this address'), quote: null, link: `${baseUrl}/verify/${token}` }],
+  }),
+};
 
 /** Mails a link that is still wanted. Creates its token and stores the hash (EMAIL-3); a retry replaces it. */
 export function mailAccountLinkJob(deps: MailDeps): JobHandler<'mail-account-link'> {
@@ -66,9 +58,9 @@ export function mailAccountLinkJob(deps: MailDeps): JobHandler<'mail-account-lin
     const link = rows[0];
     if (link === undefined) return;
     const language = preferredLanguage(link.preferences) ?? asked;
-    const letter = letterOf(language, link.purpose, link.username, mail, token);
+    const words = links[link.purpose](language, link.username, mail, token);
     const suffix = hashToken(token).toString('hex').slice(0, 12);
-    await postLink({ log }, mail, { ...letter, language, to: link.email, id: `account.${id}.${suffix}` });
+    await postLink({ log }, mail, { ...words, language, to: link.email, id: `account.${id}.${suffix}` });
   };
 }
 

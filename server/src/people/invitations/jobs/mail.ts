@@ -25,7 +25,7 @@ export function mailInvitationJob(deps: MailDeps): JobHandler<'mail-invitation'>
       select ${displayName({ kind: 'anonymous' }, 'u')} as name, i.message, u.preferences
       from invitations i join users u on u.ref = i.given_by_user_ref where i.id = ${id}`.execute(db);
     const { name, message, preferences } = rows[0] ?? { name: mail.siteName, message: null, preferences: {} };
-    // The invited person has no account yet; the message is in the language of the one who invites.
+    // The invited person has no account yet, so the mail is in the language of the inviter (LANGUAGE-4).
     const language = preferredLanguage(preferences) ?? 'en';
     const site = mail.siteName;
     const token = randomToken();
