@@ -109,7 +109,7 @@ export const chunkGroups = [
     6,
     (id, graph) => inFront(id, graph) || id.endsWith('kit/src/runtime/client/client-entry.js'),
   ),
-  // What links show with parts of the library.
+  // What the pages of links share with the library.
   group('common', 5, (id, graph) => inLink(id, graph) && (inLibrary(id, graph) || inFeed(id, graph))),
   group('library', 4, inLibrary),
   group('feed', 3, inFeed),
@@ -137,7 +137,7 @@ function filesOf(starts: readonly Rolldown.OutputChunk[], bundle: Rolldown.Outpu
   return [...files];
 }
 
-/** Writes to `path` which files each kind of page loads first, for `writeLanguages`. */
+/** Writes to `path` which files each kind of page loads first; `writeLanguages` reads it. */
 export function writePreloads(path: string): Plugin {
   return {
     name: 'vitrine-preloads',

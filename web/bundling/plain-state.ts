@@ -10,8 +10,8 @@ export { refuse as stringifyAsync, refuse as unflatten, refuse as uneval };
 `;
 
 /**
- * The framework keeps the state of pages with a library for values of all types, which no page needs: their state is
- * plain JSON. Nothing else in the browser uses the library.
+ * Replaces devalue, with which the framework stores the state of pages. It serialises values of any type, but the state
+ * of these pages is plain JSON, and nothing else in the browser uses it.
  */
 export function plainState(): Plugin {
   return {

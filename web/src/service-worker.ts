@@ -12,8 +12,8 @@ import {
 import type { BroughtAnswers } from './lib/first-answers.ts';
 
 /**
- * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last showed
- * to the account that is signed in. Everything else goes to the network as if there were no service worker.
+ * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last
+ * showed to the account that is signed in. Everything else goes to the network as if there were no service worker.
  */
 
 // TypeScript takes `self` for that of a page.
@@ -160,8 +160,8 @@ async function keepLoaded(
   const reads = await caches.open(privateName(ref));
   for (const [address, body] of brought) {
     const url = new URL(address, location.origin);
-    const answer = () => new Response(body, { headers: { 'content-type': 'application/json' } });
-    if (isOffline(url)) await reads.put(url, answer());
+    if (!isOffline(url)) continue;
+    await reads.put(url, new Response(body, { headers: { 'content-type': 'application/json' } }));
   }
   for (const url of urls.filter(isOffline)) {
     if (!(await missing(reads, url))) continue;

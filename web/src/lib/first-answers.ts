@@ -4,9 +4,9 @@ import { type FirstAnswers, firstAnswersId } from '@vitrine/contract/page-kinds'
 export interface BroughtAnswers {
   /** The address and body of each successful answer. */
   readonly all: readonly (readonly [address: string, body: string])[];
-  /** Returns the answer to a request; undefined without one, and the second time. */
+  /** Returns the answer to a request, only once; otherwise undefined. */
   take(address: string): Response | undefined;
-  /** Forgets what was not taken. */
+  /** Forgets the answers that were not taken. */
   drop(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The operations that pages call before anything is pressed. Their routes are part of the first scripts; those of all
- * others load with the first of them.
+ * The operations that pages call before anything is pressed, or whose addresses they need. Their routes are part of the
+ * first scripts; all others load together with the first call of one.
  */
 export const firstOperations = [
   'addAssetVersion',

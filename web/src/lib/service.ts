@@ -11,7 +11,7 @@ export interface Service {
   readonly client: Client<Operations>;
   readonly queries: QueryClient;
   readonly connection: Connection;
-  /** What came with the page, for the service worker. */
+  /** The answers that came with the page, which the service worker stores. */
   readonly brought: BroughtAnswers['all'];
 }
 

@@ -114,16 +114,6 @@ export function assetTypesQuery({ client }: Service) {
   });
 }
 
-/** Lists the states of the asset workflow, which rarely change. */
-export function assetStatesQuery({ client }: Service) {
-  return queryOptions({
-    queryKey: ['asset-states'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => client.call('listWorkflowStates', { query: { domain: 'asset' }, signal }),
-    select: (states) => states.map((state) => withSeededLabel('state', state)),
-  });
-}
-
 /** The posts with an asset that the caller may read, and the number of all others, if the caller may see it. */
 export interface Appearances {
   readonly posts: readonly Post[];

@@ -1,6 +1,7 @@
 import type { AssetQuery } from '@vitrine/contract/assets';
 import type { AssetSelection } from '@vitrine/contract/batches';
 import { CallError } from '@vitrine/contract/client';
+import { saveAs } from '#lib/downloads/save.ts';
 
 /** How many ids an address has room for. */
 const atOnce = 300;
@@ -41,14 +42,6 @@ async function csvOf(ids: readonly string[]): Promise<Blob> {
     parts.push(at === 0 ? text : text.slice(text.indexOf('\n') + 1));
   }
   return new Blob(parts, { type: 'text/csv' });
-}
-
-/** Has the browser save a file. */
-export function saveAs(name: string, address: string): void {
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
 }
 
 /** Saves the metadata of these assets as CSV. Rejects with CallError. */

@@ -8,7 +8,7 @@ export const stepPlaces: Readonly<Record<FirstStep, Place>> = {
   look: { href: '/admin/appearance', label: 'Choose a logo and colours' },
   mail: { href: '/admin/mail', label: 'Set up mail' },
   backup: { href: '/admin/doctor', label: 'Make the first backup' },
-  picture: { href: '/settings/profile', label: 'Choose a picture of yourself' },
+  picture: { href: '/settings/profile', label: 'Add a profile picture' },
   upload: { href: '/new', label: 'Upload your first files' },
   follow: { href: '/people', label: 'Follow people' },
 };

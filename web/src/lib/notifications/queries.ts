@@ -41,8 +41,8 @@ export function notificationsQuery({ client }: Service, unreadOnly: boolean) {
 }
 
 /**
- * Reads the cover of the post of a notification; null if the caller may not see it. That of a review is the one that the review
- * shows, because its reviewers read a draft nowhere else (REVIEW-3).
+ * Reads the cover of the post of a notification; null if the caller may not see it. If there is a review, reads the post
+ * through it, because reviewers cannot read a draft anywhere else (REVIEW-3).
  */
 export function coverQuery({ client }: Service, postId: string, reviewId: string | undefined) {
   return queryOptions<ShownAsset | null>({

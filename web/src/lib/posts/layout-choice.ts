@@ -24,7 +24,10 @@ async function storeLayout(service: Service, layout: string): Promise<void> {
   await refreshUser(service);
 }
 
-/** Stores the chosen layout of all lists of posts as a preference, and shows it. A choice during a request is next. */
+/**
+ * Stores the chosen layout of all lists of posts as a preference, and shows it. A choice during a request is stored after
+ * it.
+ */
 export function createLayoutChoice(service: Service) {
   const saving = createServiceMutation(service);
   let next: string | undefined;

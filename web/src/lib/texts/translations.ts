@@ -5,8 +5,8 @@ import { type Translations, written } from '#lib/translations/written.ts';
 type WordKey = (typeof wordKeys)[number];
 type Stored = NonNullable<Texts['translations']>;
 
-/** Whether a text has words, and not an address. */
-export const isWord = (key: string): key is WordKey => wordKeys.some((word) => word === key);
+/** Returns whether a text is words, which are translated, and not an address. */
+export const isWordKey = (key: string): key is WordKey => wordKeys.some((word) => word === key);
 
 /** Returns the stored translations by text. */
 export function byText(stored: Stored = {}): Record<WordKey, Translations> {
@@ -17,7 +17,7 @@ export function byText(stored: Stored = {}): Record<WordKey, Translations> {
         return text === undefined ? [] : [[tag, text]];
       }),
     );
-  // Every key is there.
+  // `fromEntries` does not keep the type of the keys, all of which are there.
   return Object.fromEntries(wordKeys.map((key) => [key, of(key)])) as Record<WordKey, Translations>;
 }
 

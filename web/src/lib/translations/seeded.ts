@@ -1,9 +1,10 @@
 import { phrase } from '#lib/languages/phrase.ts';
 
+type Labels = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /**
- * The labels with which a library begins, by code and then by the English label, whose first letter is small so that it is not
- * translated. A label in the language of the page stands for the English one; an operator
- * who changes a label gets exactly what they wrote (LANGUAGE-6).
+ * The labels of a new library in the language of the page, by code and then by the stored English label (LANGUAGE-6).
+ * That label begins with a small letter here, because the build would translate it otherwise.
  */
 const seeded = {
   field: {
@@ -49,24 +50,22 @@ const seeded = {
     font: { font: 'Font' },
     other: { other: 'Other' },
   },
-} as const satisfies Record<string, Readonly<Record<string, Readonly<Record<string, string>>>>>;
+} as const satisfies Record<string, Labels>;
 
-type Seeded = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-/** Returns the label in the language of the page if it is the one that a new library has. */
+/** Returns the label in the language of the page if it is the one that a new library has, otherwise the label itself. */
 export function seededLabel(of: keyof typeof seeded, code: string, label: string): string {
-  const labels: Seeded = seeded[of];
-  const [first = '', ...rest] = label;
-  // The operator's own spelling is no label of a new library.
+  const labels: Labels = seeded[of];
+  const first = label.charAt(0);
+  // A label that begins with a small letter is an operator's.
   if (first !== first.toUpperCase() || !Object.hasOwn(labels, code)) return label;
   const known = new Map(Object.entries(labels[code] ?? {}));
-  return known.get(first.toLowerCase() + rest.join('')) ?? label;
+  return known.get(first.toLowerCase() + label.slice(1)) ?? label;
 }
 
-/** Returns the thing with its label in the language of the page if it is the one that a new library has. */
-export function withSeededLabel<Thing extends { readonly code: string; readonly label: string }>(
+/** Returns the object with its label as `seededLabel` shows it. */
+export function withSeededLabel<Labelled extends { readonly code: string; readonly label: string }>(
   of: keyof typeof seeded,
-  thing: Thing,
-): Thing {
-  return { ...thing, label: seededLabel(of, thing.code, thing.label) };
+  labelled: Labelled,
+): Labelled {
+  return { ...labelled, label: seededLabel(of, labelled.code, labelled.label) };
 }

@@ -1,6 +1,6 @@
 /**
- * Returns handlers of touches that turn pages: one finger that moves sideways leads to the next or previous page.
- * `isFree`: whether a touch of the element may turn pages.
+ * Returns handlers of touches that turn pages: a sideways swipe of one finger leads to the next or previous page.
+ * `isFree` returns whether a swipe that begins on an element may turn pages.
  */
 export function createSwipe(
   isFree: (target: EventTarget | null) => boolean,

@@ -5,7 +5,6 @@ import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
-import { withSeededLabel } from '#lib/translations/seeded.ts';
 import type { Flag } from './flags.ts';
 
 /** Lists all definitions in display order, including archived ones. */
@@ -51,16 +50,6 @@ export function overridesQuery({ client }: Service, id: string) {
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listDefaultOverrides', { params: { id }, query: pageParams(pageParam), signal }),
-  });
-}
-
-/** Lists the asset types. */
-export function assetTypesQuery({ client }: Service) {
-  return queryOptions({
-    queryKey: ['asset-types'],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => client.call('listAssetTypes', { signal }),
-    select: (types) => types.map((type) => withSeededLabel('kind', type)),
   });
 }
 
