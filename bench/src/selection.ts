@@ -144,9 +144,9 @@ async function measurePage(context: BrowserContext, viewport: ViewportSize, asse
 }
 
 /**
- * `bench selection`: opens the page of 100,000 assets in Chromium, loads `assets` of them, and selects and scrolls, on a
- * desk and on a phone. Prints what the main thread of the page does for each frame, in processor time, which also tells on
- * a busy machine.
+ * `bench selection`: opens the page of 100,000 assets in Chromium, loads `assets` of them, and selects and scrolls, in the
+ * window of a desktop and of a phone. Prints the processor time of the page's main thread for each frame, which a busy machine
+ * changes less than the time by the clock.
  */
 export async function benchSelection(assets: number): Promise<void> {
   const directory = await largeLibrary();

@@ -27,12 +27,12 @@ export interface LdapSettings {
   timeoutMs: number;
 }
 
-/** A provider that may be registered but is not part of this build. */
-interface UnimplementedSettings {
+/** A provider that may be registered without further settings; its sign-in returns 501 (SIGNIN-4). */
+interface NamedSettings {
   name: 'oidc' | 'saml';
 }
 
-export type ProviderSettings = LdapSettings | UnimplementedSettings;
+export type ProviderSettings = LdapSettings | NamedSettings;
 
 const ldapNames = [
   'VITRINE_LDAP_URL',

@@ -15,8 +15,8 @@ export interface IdentityProvider {
   verify(username: string, password: string): Promise<ProvidedIdentity | null>;
 }
 
-/** A provider that is registered but not part of this build: 501 (SIGNIN-4). */
-export type RegisteredProvider = IdentityProvider | 'not implemented';
+/** A registered provider. Without further settings, it is not set up: 501 (SIGNIN-4). */
+export type RegisteredProvider = IdentityProvider | 'not set up';
 
 /** The registered providers by name, without the built-in password sign-in. */
 export type IdentityProviders = ReadonlyMap<string, RegisteredProvider>;

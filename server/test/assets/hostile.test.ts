@@ -81,7 +81,7 @@ describe('a file that exceeds the limits of its decoder', () => {
 
 test('a request that waits for such a file fails, and the file is not stored', async () => {
   const encoder = await startEncoder();
-  // Every process has more, so that the first measurement stops it.
+  // Every process uses more, so the first measurement stops it.
   const limits = { query: { memoryBytes: 1024 ** 2 } };
   const strict = await openLibrary({ VITRINE_ENCODER_URL: encoder.address }, { decoding: { limits } });
   const root = await strict.join('root', 'admin');

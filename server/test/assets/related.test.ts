@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { relateAll } from '../../src/content/assets/relate.ts';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -41,6 +42,14 @@ test('relates two files in both directions until one of their owners ends it', a
   expect(items.filter(({ properties }) => properties?.includes('related'))).toHaveLength(2);
   for (const _ of [1, 2]) expect(await part(tom, foreign.id, own.id)).toBe(204);
   expect(await relatedOf(mara, own.id)).toEqual([later.id]);
+});
+
+// RELATED-1
+test('relates more pairs in one statement than a statement has parameters', async () => {
+  const [one, other] = [await file(), await file()];
+  const pairs = Array.from({ length: 40_000 }, () => [one.id, other.id] as const);
+  expect(await db.transaction().execute((tx) => relateAll(tx, pairs))).toBe(1);
+  expect(await relatedOf(mara, one.id)).toEqual([other.id]);
 });
 
 // RELATED-1

@@ -84,7 +84,7 @@ function providerFor(env: Record<string, string>, change: Partial<LdapSettings> 
   const { identityProviders } = readConfig(env, scratch, () => true);
   const changed = identityProviders.map((one) => (one.name === 'ldap' ? { ...one, ...change } : one));
   const provider = openIdentityProviders(changed, { warn: () => {} }).get('ldap');
-  if (provider === undefined || provider === 'not implemented') throw new Error('ldap is not open');
+  if (provider === undefined || provider === 'not set up') throw new Error('ldap is not open');
   return provider;
 }
 
@@ -551,7 +551,7 @@ describe('POST /auth/login with a directory', () => {
   });
 
   // SIGNIN-4
-  test('returns 501 for a provider that is not part of this build', async () => {
+  test('returns 501 for a provider that is registered but not set up', async () => {
     const { status } = await signIn({ username: 'mara', password: 'maras password', provider: 'oidc' });
     expect(status).toBe(501);
   });

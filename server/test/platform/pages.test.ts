@@ -48,7 +48,7 @@ test('serves a new build without a restart, and no other files', async () => {
     '/no%00thing.js',
   ];
   for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 404]);
-  // A folder is no file.
+  // A folder is not a file.
   expect((await get('/_app/immutable')).text).toBe('the page');
   expect((await get('/posts/of/mine')).text).toBe('the page');
 });

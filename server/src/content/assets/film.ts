@@ -66,8 +66,8 @@ export function withFilm<Row extends Filmed>(row: Row, film: FilmRow | null): Ro
 }
 
 /**
- * Makes a received film the film of an asset, in place of another one. Returns whether it was not already. The caller has
- * staged it.
+ * Makes a received file, which the caller has staged, the film of an asset in place of another one. Returns false if it
+ * already was.
  */
 export async function attachFilm(
   tx: Tx,
@@ -79,7 +79,7 @@ export async function attachFilm(
   return setFilm(tx, { ladder }, assetId, received);
 }
 
-/** Makes a file the film of an asset, in place of another one. Returns whether it was not already. */
+/** Makes a file the film of an asset, in place of another one. Returns false if it already was. */
 export async function setFilm(
   tx: Tx,
   { ladder }: Pick<Deps, 'ladder'>,

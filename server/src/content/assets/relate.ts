@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 
 /** A relation is stored once, the smaller id first. */
@@ -15,12 +16,12 @@ export async function relateAll(
     .map(([one, other]) => pairOf(one, other))
     .filter(({ asset_id, related_id }) => asset_id !== related_id);
   if (rows.length === 0) return 0;
-  const { numInsertedOrUpdatedRows = 0n } = await tx
-    .insertInto('related_assets')
-    .values(rows)
-    .onConflict((conflict) => conflict.doNothing())
-    .executeTakeFirst();
-  return Number(numInsertedOrUpdatedRows);
+  // Arrays, because a statement has at most 65,535 parameters.
+  const { numAffectedRows = 0n } = await sql`insert into related_assets (asset_id, related_id)
+    select * from unnest(${rows.map(({ asset_id }) => asset_id)}::uuid[],
+      ${rows.map(({ related_id }) => related_id)}::uuid[])
+    on conflict do nothing`.execute(tx);
+  return Number(numAffectedRows);
 }
 
 /** Relates two assets, and returns whether they were not related before. */

@@ -65,6 +65,6 @@ export interface StoredAction {
 
 export const unchanged: Outcome = { outcome: 'unchanged' };
 export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });
-/** BATCH-9: the reason when somebody else changed what the batch to be undone had written. */
+/** BATCH-9: the reason if an object has changed since the batch to be undone wrote it. */
 export const CHANGED_SINCE = 'changed since';
 export const changedSince: Outcome = refused(CHANGED_SINCE);

@@ -7,7 +7,7 @@ import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
 import { type WriteMode, writeSystemValue } from './write-value.ts';
 
-/** Assets per batch: any number of assets may share bytes. */
+/** Assets read per statement, because the number of assets with the same bytes has no limit. */
 const BATCH = 200;
 
 /** What was processed. */

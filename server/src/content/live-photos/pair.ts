@@ -40,8 +40,14 @@ export async function readMarks({ read }: Pick<MetadataReader, 'read'>, path: st
 
 type MarksOf<File> = (file: File) => Promise<Marks>;
 
+/** Files of a folder, and how their marks are read. */
+interface Candidates<File> {
+  files: readonly File[];
+  marksOf: MarksOf<File>;
+}
+
 /** Returns a function that reads the marks of each file once. */
-export function marksOnce<File>(read: MarksOf<File>): MarksOf<File> {
+function marksOnce<File>(read: MarksOf<File>): MarksOf<File> {
   const marks = new Map<File, Promise<Marks>>();
   return (file) => {
     const known = marks.get(file) ?? read(file);
@@ -58,8 +64,9 @@ async function findNamed<File extends Candidate>(
 ): Promise<File | undefined> {
   const isShort = seconds !== null && seconds <= LONGEST_FILM;
   for (const photo of photos) {
-    const its = (await marksOf(photo)).identifier;
-    if (identifier === null || its === null ? isShort : identifier === its) return photo;
+    const { identifier: ofPhoto } = await marksOf(photo);
+    const isSame = identifier === null || ofPhoto === null ? isShort : identifier === ofPhoto;
+    if (isSame) return photo;
   }
   return undefined;
 }
@@ -74,21 +81,25 @@ async function byIdentifier<File extends Candidate>(
   return Map.groupBy(photos, (photo) => identifiers.get(photo) ?? null);
 }
 
-/** Finds the photo of each film in a folder: with the same identifier, or with the same name and a short film (ADMIN-32). */
-export async function pairFolder<File extends Candidate>(
-  marksOf: MarksOf<File>,
-  files: readonly File[],
-): Promise<[photo: File, film: File][]> {
-  const photos = files.filter(isPhoto).sort((a, b) => byFormat(a) - byFormat(b));
-  const named = Map.groupBy(photos, ({ name }) => stemOf(name));
-  const pairs = new Map<File, File>();
-  const isFree = (photo: File) => !pairs.has(photo);
-  let identified: ReadonlyMap<string | null, File[]> | null = null;
-  for (const film of photos.length === 0 ? [] : files.filter(isFilm)) {
-    const marks = await marksOf(film);
+/**
+ * Finds the photo of each film in a folder: with the same identifier, or with the same name and a short film (ADMIN-32). Files
+ * without the name of a photo or of a film are left out.
+ */
+export async function pairFolder<Photo extends Candidate, Film extends Candidate>(
+  photos: Candidates<Photo>,
+  films: Candidates<Film>,
+): Promise<[photo: Photo, film: Film][]> {
+  const ordered = photos.files.filter(isPhoto).sort((a, b) => byFormat(a) - byFormat(b));
+  const marksOf = marksOnce(photos.marksOf);
+  const named = Map.groupBy(ordered, ({ name }) => stemOf(name));
+  const pairs = new Map<Photo, Film>();
+  const isFree = (photo: Photo) => !pairs.has(photo);
+  let identified: ReadonlyMap<string | null, Photo[]> | null = null;
+  for (const film of ordered.length === 0 ? [] : films.files.filter(isFilm)) {
+    const marks = await films.marksOf(film);
     let photo = await findNamed(marksOf, marks, named.get(stemOf(film.name))?.filter(isFree) ?? []);
     if (photo === undefined && marks.identifier !== null) {
-      identified ??= await byIdentifier(marksOf, photos);
+      identified ??= await byIdentifier(marksOf, ordered);
       photo = identified.get(marks.identifier)?.find(isFree);
     }
     if (photo !== undefined) pairs.set(photo, film);

@@ -1,13 +1,12 @@
 import { basename } from 'node:path/posix';
 import { sql } from 'kysely';
-import type { Deps } from '../../core/deps.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { takeKeyedLocks } from '../../platform/database/take-lock.ts';
 import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { setFilm } from '../assets/film.ts';
 import { discard, receive } from '../assets/receive.ts';
-import { isPhoto, type Marks, marksOnce, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
+import { isPhoto, type Marks, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
 import { fail, reasonOf, type Scan, storeAll } from './examine.ts';
 import { MOST_FILM_BYTES } from './film-files.ts';
 import { keyOfPath } from './known.ts';
@@ -42,7 +41,7 @@ async function photosBeside({ deps, root }: Scan, films: readonly FoundFile[]): 
   );
 }
 
-/** Reads the marks of a film, from a copy: programs do not get files of a root. */
+/** Reads the marks of a film from a copy, because decoders do not get files below a root (ROOT-1). */
 async function marksOfFilm({ deps, root }: Scan, { path, facts }: FoundFile): Promise<Marks> {
   const file = await openRegular(pathBelow(root.path, path));
   if (file === null) return noMarks;
@@ -55,13 +54,6 @@ async function marksOfFilm({ deps, root }: Scan, { path, facts }: FoundFile): Pr
   }
 }
 
-/** A photo or a film of a folder. */
-interface Half {
-  name: string;
-  photo?: Photo;
-  film?: FoundFile;
-}
-
 interface Pair {
   photo: Photo;
   film: FoundFile;
@@ -70,32 +62,27 @@ interface Pair {
 async function findPairs(scan: Scan, films: readonly FoundFile[], photos: readonly Photo[]): Promise<Pair[]> {
   const { storage, metadata } = scan.deps;
   const nameOf = (path: Buffer) => basename(textOf(path));
-  const halves: Half[] = [
-    ...photos.map((photo) => ({ name: nameOf(photo.path), photo })),
-    ...films.map((film) => ({ name: nameOf(film.path), film })),
-  ];
-  const marksOf = marksOnce(async ({ photo, film }: Half) => {
-    if (film !== undefined) return marksOfFilm(scan, film);
-    if (photo === undefined) return noMarks;
-    return storage.withLocalFile(originalKey(photo.hash), (path) => readMarks(metadata, path));
-  });
-  const pairs = await pairFolder(marksOf, halves);
-  return pairs.flatMap(([{ photo }, { film }]) =>
-    photo === undefined || film === undefined ? [] : [{ photo, film }],
+  const pairs = await pairFolder(
+    {
+      files: photos.map((photo) => ({ name: nameOf(photo.path), photo })),
+      marksOf: ({ photo }) =>
+        storage.withLocalFile(originalKey(photo.hash), (path) => readMarks(metadata, path)),
+    },
+    {
+      files: films.map((film) => ({ name: nameOf(film.path), film })),
+      marksOf: ({ film }) => marksOfFilm(scan, film),
+    },
   );
+  return pairs.map(([{ photo }, { film }]) => ({ photo, film }));
 }
 
 /** Makes a film below the root that of an asset. */
-async function attachFilm(
-  { deps, root }: Pick<Scan, 'root'> & { deps: Pick<Deps, 'ladder'> },
-  tx: Tx,
-  { photo, film }: Pair,
-): Promise<void> {
+async function attachFilm({ deps, root }: Scan, tx: Tx, { photo, film }: Pair): Promise<void> {
   const { path, facts } = film;
   await takeKeyedLocks(tx, 'file', [facts.hash]);
   await insertFiles(tx, [film]);
   await setFilm(tx, deps, photo.id, facts);
-  // Where the film was before it was moved with its photo.
+  // The row of the path that the film had before it was moved with its photo.
   await sql`delete from root_files where root_id = ${root.id} and asset_id = ${photo.id} and is_film`.execute(
     tx,
   );

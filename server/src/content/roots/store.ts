@@ -241,7 +241,7 @@ export async function touchRows(
 }
 
 /** Gives the asset of a known file its new bytes, as a version or as its film. Returns false if they are of another kind. */
-async function isReplaced(
+async function replaceBytes(
   deps: Pick<Deps, 'ladder'>,
   tx: Tx,
   scanning: Scanning,
@@ -264,7 +264,7 @@ async function storeChanged(
   file: FoundFile & { known: KnownFile },
 ): Promise<FoundFile[]> {
   const { facts, known } = file;
-  if (!(await isReplaced(deps, tx, scanning, file))) return [file];
+  if (!(await replaceBytes(deps, tx, scanning, file))) return [file];
   await sql`update root_files set size_bytes = ${facts.sizeBytes}, modified_us = ${facts.modifiedUs},
       device = ${facts.device}, hash = ${facts.hash}, missing_since = null where id = ${known.id}`.execute(
     tx,

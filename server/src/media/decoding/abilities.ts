@@ -1,7 +1,7 @@
 /** What a process can do, as it has found out itself. */
 export interface Abilities {
   uid: number;
-  /** Whether it has any capability of root. */
+  /** Whether it has an effective Linux capability. */
   isCapable: boolean;
   /** Whether programs with the set-user-ID bit give it other rights. */
   canGainRights: boolean;

@@ -41,9 +41,7 @@ async function addFace(api: Api, title: string, seed: number): Promise<void> {
   const { ref, avatar_asset_id: face } = await api.call('getAccountProfile');
   if (face !== null) return;
   const id = await sendPicture(api, await drawFace(seeded(seed)), { title, sensitivity: 'public' });
-  const choose = () => api.call('updateUser', { params: { ref }, body: { avatar_asset_id: id } });
-  // At the moment in which its previews are stored, a picture cannot be chosen.
-  await choose().catch(choose);
+  await api.call('updateUser', { params: { ref }, body: { avatar_asset_id: id } });
 }
 
 interface Work {
@@ -87,6 +85,7 @@ const collections = [
   },
 ] as const;
 
+/** The accounts and posts of the sample library. */
 interface Company {
   readonly demo: Api;
   apiOf(username: string): Api;
@@ -174,7 +173,7 @@ interface MissingParts {
   requests: boolean;
 }
 
-/** Returns which parts of the studio the library does not have yet. */
+/** Returns which parts the library does not have yet. */
 async function readMissing({ db }: Pick<Deps, 'db'>): Promise<MissingParts | undefined> {
   const { rows } = await sql<MissingParts>`
     select not exists (select from collections) as collections, not exists (select from teams) as teams,
@@ -187,8 +186,8 @@ async function readMissing({ db }: Pick<Deps, 'db'>): Promise<MissingParts | und
 }
 
 /**
- * Adds to the sample library what people do together: faces, teams, collections, follows, replies, a request, reviews and
- * a share link. Uses the API like programs do, so that everything has its notifications. Keeps what exists.
+ * Adds faces, teams, collections, follows, replies, a request, reviews and a share link to the sample library. Uses the API, so
+ * that everything has its notifications. Leaves out each part that the library has already.
  */
 export async function addStudio(deps: Pick<Deps, 'db'>, address: string, password: string): Promise<void> {
   const missing = await readMissing(deps);
@@ -199,11 +198,15 @@ export async function addStudio(deps: Pick<Deps, 'db'>, address: string, passwor
     accounts.set(username, { api, ref: (await api.call('getSessionUser')).ref });
     await addFace(api, displayName, 71 + index);
   }
-  const demo = await signIn(address, 'demo', password);
+  const accountOf = (username: string) => {
+    const account = accounts.get(username);
+    if (account === undefined) throw new Error(`the sample library has no account ${username}`);
+    return account;
+  };
   const company: Company = {
-    demo,
-    apiOf: (username) => accounts.get(username)?.api ?? demo,
-    refOf: (username) => accounts.get(username)?.ref ?? 0,
+    demo: await signIn(address, 'demo', password),
+    apiOf: (username) => accountOf(username).api,
+    refOf: (username) => accountOf(username).ref,
     postOf: (title) => posts.find((post) => post.title === title),
   };
   if (missing?.collections) await addCollections(company);

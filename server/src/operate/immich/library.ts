@@ -69,7 +69,10 @@ async function* pagesOf<T>(read: (page: { page: number; size: number }) => Promi
   }
 }
 
-/** Keeps what is read of an asset: any number of them are in memory, and other properties change on their own. */
+/**
+ * Returns an asset with only the properties that an import reads. All assets are in memory at once, and a change of another
+ * property is no reason to import one again.
+ */
 function factsOf({ exifInfo, people, ...asset }: Asset): Asset {
   const { id, ownerId, type, originalFileName, originalPath, checksum, fileCreatedAt, localDateTime } = asset;
   const { createdAt, isFavorite, isTrashed, visibility, livePhotoVideoId } = asset;

@@ -1,5 +1,5 @@
 import pLimit from 'p-limit';
-import { marksOnce, noMarks, pairFolder, readMarks } from '../../content/live-photos/pair.ts';
+import { noMarks, pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { MetadataReader } from '../../media/metadata/reader.ts';
 import type { ImportPlan } from './plan.ts';
 import type { FoundFile } from './walk.ts';
@@ -19,12 +19,11 @@ export async function pairLivePhotos(
   plan: ImportPlan,
 ): Promise<LivePlan> {
   const limit = pLimit(AT_ONCE);
-  const marksOf = marksOnce(async ({ source }: FoundFile) =>
+  const marksOf = async ({ source }: FoundFile) =>
     // The reader cannot open a path that is not UTF-8.
-    typeof source === 'string' ? readMarks(reader, source) : noMarks,
-  );
+    typeof source === 'string' ? readMarks(reader, source) : noMarks;
   const folders = [...Map.groupBy(plan.files, ({ folder }) => folder).values()];
-  const found = await limit.map(folders, (files) => pairFolder(marksOf, files));
+  const found = await limit.map(folders, (files) => pairFolder({ files, marksOf }, { files, marksOf }));
   const films = new Map(found.flat().map(([photo, film]) => [photo.path, film]));
   const taken = new Set(films.values());
   const metadata = new Map(plan.metadata);

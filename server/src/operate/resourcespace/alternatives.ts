@@ -4,7 +4,7 @@ import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile, storeFile } from '../../content/assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
-import { marksOnce, pairFolder, readMarks } from '../../content/live-photos/pair.ts';
+import { pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
@@ -29,17 +29,18 @@ async function isFilmOf(
 ): Promise<boolean> {
   const photo = received.kind === 'video' ? await findOriginal(files, row) : null;
   if (photo === null) return false;
-  const marksOf = marksOnce(({ path }: { name: string; path: string }) =>
-    readMarks(context.deps.metadata, path),
+  const marksOf = ({ path }: { path: string }) => readMarks(context.deps.metadata, path);
+  const pairs = await pairFolder(
+    { files: [{ name: givenName(context, row), path: photo.path }], marksOf },
+    { files: [{ name: fileName, path: received.path }], marksOf },
   );
-  const pairs = await pairFolder(marksOf, [
-    { name: givenName(context, row), path: photo.path },
-    { name: fileName, path: received.path },
-  ]);
   return pairs.length > 0;
 }
 
-/** Imports an alternative file as an asset of its own, opened like its resource, as an earlier version, or as the film of a photo. */
+/**
+ * Imports an alternative file as an asset of its own with the access of its resource, as an earlier version, or as the film of
+ * a photo.
+ */
 export async function importAlternative(
   context: Context,
   files: FileFinder,

@@ -257,8 +257,8 @@ async function tryLater({ db }: WriteDeps, root: string): Promise<void> {
 }
 
 /**
- * Removes the other jobs of a root that wait, because each edit has enqueued one. What they would write was committed before
- * them, so that this run reads it.
+ * Removes the waiting jobs of a root, because each edit enqueues one (ROOT-15). Their edits are committed, so this run
+ * writes them.
  */
 async function replaceWaiting(db: Database, root: string): Promise<void> {
   await sql`select graphile_worker.remove_job(j.key) from graphile_worker.jobs j

@@ -12,7 +12,7 @@ import { checkSetupCode, checkSetupHost, setupCodeOf } from './first-run.ts';
 
 export const showSetupStatus = handle(getSetupStatus, async (deps, { http }) => {
   // SETUP-5: what the sign-in page offers.
-  const hasDirectory = [...deps.providers.values()].some((provider) => provider !== 'not implemented');
+  const hasDirectory = [...deps.providers.values()].some((provider) => provider !== 'not set up');
   const mails = await sendsLinks(deps);
   const registers = mails && (await readAccountSettings(deps)).registration !== 'off';
   const ways = {

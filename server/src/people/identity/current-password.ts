@@ -13,7 +13,7 @@ async function matches(deps: Deps, caller: SignedIn, password: string): Promise<
     .executeTakeFirst();
   if (account === undefined) return false;
   const provider = deps.providers.get(account.provider);
-  if (provider !== undefined && provider !== 'not implemented') {
+  if (provider !== undefined && provider !== 'not set up') {
     const identity = await provider.verify(account.username, password).catch((error: unknown) => {
       deps.log.error({ err: error, provider: account.provider }, 'the identity provider could not be asked');
       // Not the user's failure, so an outage locks no one out.

@@ -69,15 +69,15 @@ async function renewHash({ db, passwords }: Deps, account: Account, password: st
 }
 
 /**
- * Returns the account that a directory authenticated, created on the first sign-in; 501 for a provider that this build
- * lacks. Every name costs a hash, so that timing does not reveal the registered providers (SIGNIN-3).
+ * Returns the account that a directory authenticated, created on the first sign-in; 501 for a provider that is not set
+ * up. Every name costs a hash, so that timing does not reveal the registered providers (SIGNIN-3).
  */
 async function byProvider(deps: Deps, name: string, attempt: Attempt): Promise<Verified | null> {
   const { db, passwords, providers, log } = deps;
   const redirecting = await findEnabledProvider(deps, name);
   if (redirecting !== null) throw refuse('identity-provider-redirects', { start: startPath(redirecting) });
   const provider = providers.get(name);
-  if (provider === 'not implemented') throw refuse('identity-provider-not-implemented');
+  if (provider === 'not set up') throw refuse('identity-provider-not-implemented');
   const asked = provider?.verify(attempt.username, attempt.password).catch((error: unknown) => {
     log.error({ err: error, provider: name }, 'the identity provider could not be asked');
     // Not the user's failure, so an outage locks no one out.

@@ -20,7 +20,7 @@ import { samlAuthorizationUrl } from './saml.ts';
 export const listWays = handle(listSignInProviders, async (deps) => {
   const directory = deps.providers.get('ldap');
   const ldap =
-    directory === undefined || directory === 'not implemented'
+    directory === undefined || directory === 'not set up'
       ? []
       : [{ name: 'ldap', kind: 'ldap' as const, label: 'Directory' }];
   const redirecting = (await readProviders(deps))

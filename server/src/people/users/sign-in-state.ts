@@ -18,7 +18,7 @@ export async function waysToSignIn(deps: RegistryDeps & Pick<Deps, 'providers'>)
   const directory = deps.providers.get('ldap');
   return {
     redirecting: enabled.map(({ name }) => name),
-    directory: directory !== undefined && directory !== 'not implemented',
+    directory: directory !== undefined && directory !== 'not set up',
   };
 }
 

@@ -69,7 +69,7 @@ async function overwrite(path: string, bytes: Uint8Array): Promise<void> {
 }
 
 // IMPORT-15
-test('makes the film of a live photo of an alternative file with the name of the photo, once', async () => {
+test('imports an alternative file with the name of the photo as the film of the photo, once', async () => {
   const asset = await assetOf(1);
   expect(asset.film).toEqual({ hash: sha256(film) });
   expect((await assetOf(900, 'alternative')).id).toBe(asset.id);

@@ -3,7 +3,7 @@ import type { UserStatus } from '@vitrine/contract/users';
 import { sql } from 'kysely';
 import type { AccountRow } from './change-accounts.ts';
 
-/** What batches change of accounts `users u`, as JSON. A provider is the one that gave it and may change it (SSO-30). */
+/** The states of accounts `users u` that batches change, as JSON, each with the provider that gave it, if any (SSO-30). */
 
 export type StatusRow = AccountRow<{ status: UserStatus; provider: string | null }>;
 export const statusNow = sql`jsonb_build_object('status', u.status, 'provider', u.status_provider)`;

@@ -42,7 +42,7 @@ interface Returning<State> {
   readonly refs: readonly number[];
 }
 
-/** What undoing a kind of action needs; `before` returns what an account gets back. */
+/** How a kind of action is undone. */
 interface Restoration<Row extends AccountRow>
   extends Pick<AccountAction<Row>, 'now' | 'columns' | 'joins' | 'own' | 'demotes' | 'reasonAgainst'> {
   restore(groups: readonly Returning<Row['now']>[]): Promise<void>;
@@ -62,14 +62,14 @@ function groupsOf<State>(refs: readonly number[], before: (ref: number) => State
 }
 
 /**
- * Makes what undoes an action: gives accounts the state back that the batch has recorded. An account with another state
- * than the batch gave it was changed since (BATCH-9).
+ * Makes the action that undoes another one: gives accounts back the state that the batch recorded, which `before` returns.
+ * Refuses an account whose state is not the one that the batch gave it (BATCH-9).
  */
 function undoAccounts<Row extends AccountRow>(
   describe: (tx: Tx, caller: SignedIn, before: (ref: number) => Row['now']) => Promise<Restoration<Row>>,
 ): Action {
   return changeAccounts<Row>(async (tx, caller, items) => {
-    // Records were written by the action that this undoes.
+    // The action that this undoes wrote the records.
     const recorded = new Map(
       items.map(({ id, record }) => [Number(id), record as Recorded<Row['now']> | null]),
     );
@@ -116,7 +116,7 @@ interface DemotableRow extends RoleRow {
 
 export const undoRole = undoAccounts<DemotableRow>(async (tx, caller, before) => {
   const roles = new Map((await allRoles(tx)).map((role) => [role.id, role]));
-  /** Returns the role that an account gets back; throws 404 if it was deleted since. */
+  /** Returns the role that an account gets back; throws 404 if it has been deleted. */
   const roleOf = (id: string) => {
     const role = roles.get(id);
     if (role === undefined) throw refuse('role-not-found');

@@ -107,7 +107,7 @@ export function xmpOf({ title, description, tags, values }: AssetRow): string {
     description === '' ? [] : [localised('dc:description', description)],
     keywords.length === 0 ? [] : [list('dc:subject', 'Bag', keywords)],
     trees.length === 0 ? [] : [list('lr:hierarchicalSubject', 'Bag', trees)],
-    ...values.map(({ source, values: its }) => standards.get(source)?.write(its) ?? []),
+    ...values.map((value) => standards.get(value.source)?.write(value.values) ?? []),
     values.length === 0
       ? []
       : [`<vitrine:fields><rdf:Bag>${values.map(ownValue).join('')}</rdf:Bag></vitrine:fields>`],

@@ -19,7 +19,7 @@ export function openIdentityProviders(
 ): IdentityProviders {
   return new Map<string, RegisteredProvider>(
     settings.map((provider) => {
-      if (provider.name !== 'ldap') return [provider.name, 'not implemented'];
+      if (provider.name !== 'ldap') return [provider.name, 'not set up'];
       warnOfOpenPasswords(provider, log);
       return [provider.name, openLdap(provider)];
     }),
