@@ -77,8 +77,9 @@ export function openEntrance(
   /** Waiting requests of the same session share the statement, which starts after each of them came. */
   const readSession = batchByKey(async (cookieToken: string | null, requests: readonly Operation[]) => {
     const row = await findSession(db, cookieToken, hasReplica);
-    // One of the requests records the use of the session for all.
-    return requests.map((_, at) => (at === 0 ? row : { ...row, stale: false }));
+    // One of the requests records the use of the session for all, if possible one that sends the cookie again (SESSION-1).
+    const recorder = Math.max(0, requests.findIndex(renewsSession));
+    return requests.map((_, at) => (at === recorder ? row : { ...row, stale: false }));
   });
   /**
    * Authenticates a session and, in the same statement, reads the bytes of the request, which the handler finds in

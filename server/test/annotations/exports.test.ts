@@ -15,6 +15,7 @@ import type { Visitor } from '../support/client.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
+import { textOfSheet } from './sheets.ts';
 
 const fractions = {
   '23.976': [24_000, 1001, false],
@@ -278,6 +279,17 @@ describe('pictures of annotations', () => {
       expect(document.getPageCount()).toBeGreaterThan(1);
     }
     expect((await fileOf(ines, `/assets/${secret.id}/annotations.pdf`)).status).toBe(404);
+  });
+
+  // LANGUAGE-4
+  test('have the words of the reader, but English ones instead of Arabic and Hebrew', async () => {
+    const wordsFor = async (language: string) => {
+      await otto.ok('updatePreferences', { body: { language } });
+      return textOfSheet((await bytesOf(otto, `/assets/${still.id}/annotations.pdf`)).bytes);
+    };
+    expect(await wordsFor('de')).toContain('Es gibt keine Anmerkungen.');
+    expect(await wordsFor('he')).toContain('There are no annotations.');
+    await otto.ok('updatePreferences', { body: { language: '' } });
   });
 
   test('have letters of the scripts of the bundled typefaces only', () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import { comment, publisher, settle } from '../notifications/telling.ts';
-import { type Account, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary, password } from '../support/library.ts';
 import { setEmail } from '../support/people.ts';
 import { openPushService } from '../support/push-service.ts';
 import { openMailbox } from './mailbox.ts';
@@ -12,6 +12,7 @@ const library = await openLibrary({
   VITRINE_BASE_URL: 'https://pictures.example.org',
   VITRINE_PUSH_PRIVATE_ADDRESSES: 'on',
 });
+const root = await library.join('root', 'admin');
 afterAll(async () => {
   await mailbox.close();
   await pushService.close();
@@ -25,6 +26,18 @@ async function reader(username: string, language: string): Promise<Account> {
   await account.ok('updatePreferences', { body: { language } });
   return account;
 }
+
+/** Sends a form of somebody who is not signed in, from a browser in Japanese. */
+async function ask(path: string, body: object): Promise<void> {
+  const response = await fetch(`${library.address}/api/v1${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'accept-language': 'ja,en;q=0.5' },
+    body: JSON.stringify(body),
+  });
+  expect(response.status, path).toBe(202);
+}
+
+const subjectTo = (name: string) => mailbox.to(`${name}@example.org`).at(-1)?.subject;
 
 /** Mails an account about a mention in a post with this title, and returns the mail. */
 async function mentionMail(account: Account, title: string) {
@@ -68,17 +81,47 @@ test('a mail to an account that prefers a language without texts, or none, is in
 test('a mail that was asked for without signing in is in the language of the browser', async () => {
   await reader('mira', '');
   await reader('piet', 'nl');
-  for (const login of ['mira', 'piet']) {
-    const response = await fetch(`${library.address}/api/v1/auth/password-reset`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'accept-language': 'ja,en;q=0.5' },
-      body: JSON.stringify({ login }),
-    });
-    expect(response.status).toBe(202);
-  }
+  for (const login of ['mira', 'piet']) await ask('/auth/password-reset', { login });
+  await root.ok('updateAccountSettings', { body: { registration: 'open' } });
+  await ask('/auth/register', { username: 'nao', email: 'nao@example.org', password });
   await settle(library);
-  expect(mailbox.to('mira@example.org')[0]?.subject).toBe('Vitrine の新しいパスワード');
-  expect(mailbox.to('piet@example.org')[0]?.subject).toBe('Een nieuw wachtwoord voor Vitrine');
+  expect(subjectTo('mira')).toBe('Vitrine の新しいパスワード');
+  expect(subjectTo('piet')).toBe('Een nieuw wachtwoord voor Vitrine');
+  expect(subjectTo('nao')).toBe('Vitrine のメールアドレスの確認');
+});
+
+// LANGUAGE-4
+test('an invitation and a test mail are in the language of the administrator who sends them', async () => {
+  await root.ok('updatePreferences', { body: { language: 'de' } });
+  await root.ok('createInvitation', { body: { email: 'guest@example.org' } });
+  await settle(library);
+  expect(subjectTo('guest')).toBe('root lädt Sie zu Vitrine ein');
+  await root.ok('sendTestMail', { body: { to: 'operator@example.org' } });
+  expect(subjectTo('operator')).toBe('Eine Testnachricht von Vitrine');
+});
+
+// LANGUAGE-4
+test('a mail about a deleted account is in the language that the account had', async () => {
+  const leaver = await reader('leaver', 'nl');
+  await leaver.ok('requestDeletion', { body: {} });
+  const { id } = await leaver.ok('getDeletionRequest');
+  await root.ok('decideDeletionRequest', { params: { id }, body: { decision: 'delete' } });
+  await settle(library);
+  expect(subjectTo('leaver')).toBe('Je account op Vitrine is verwijderd');
+});
+
+// LANGUAGE-4
+test('the page that turns mail off is in the language of the browser', async () => {
+  const { mail } = await mentionMail(await reader('ute', 'de'), 'Der Turm');
+  const header = mail?.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+  const { pathname, search } = new URL(header.slice(1, -1));
+  const headers = { 'accept-language': 'ja', 'content-type': 'application/x-www-form-urlencoded' };
+  const send = async (init: RequestInit) =>
+    (await fetch(`${library.address}${pathname}${search}`, { ...init, headers })).text();
+  expect(await send({})).toContain('<button>メールを停止</button>');
+  const done = await send({ method: 'POST', body: 'List-Unsubscribe=One-Click' });
+  expect(done).toContain('<html lang="ja" dir="ltr">');
+  expect(done).toContain('メールは停止されました');
 });
 
 // LANGUAGE-4

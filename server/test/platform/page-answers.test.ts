@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import type { FirstAnswers } from '@vitrine/contract/page-kinds';
+import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { openLibrary, publish, upload } from '../support/library.ts';
 import { jpeg } from '../support/pictures.ts';
@@ -30,10 +31,15 @@ interface Page {
   answers: FirstAnswers | null;
 }
 
-/** Opens a page with these headers. */
-async function openPage(path: string, headers: Record<string, string>): Promise<Page> {
+/** Opens a page with these headers, from this address of the machine. */
+async function openPage(
+  path: string,
+  headers: Record<string, string>,
+  { address } = library,
+  localAddress = '127.0.0.1',
+): Promise<Page> {
   const { promise, resolve, reject } = Promise.withResolvers<Page>();
-  const sent = request(`${library.address}${path}`, { headers }, (response) => {
+  const sent = request(`${address}${path}`, { headers, localAddress }, (response) => {
     let html = '';
     response.setEncoding('utf8');
     response.on('data', (part: string) => {
@@ -82,6 +88,24 @@ test('a visitor of a private library gets only what the sign-in page needs', asy
 });
 
 // APP-5
+test('a visit renews the session as its requests would', async () => {
+  await sql`update sessions set last_used_at = now() - interval '2 days' where user_ref = ${otto.ref}`.execute(
+    library.deps.db,
+  );
+  const { headers } = await openPage('/', as(otto));
+  expect(String(headers['set-cookie'])).toContain(`user=${otto.cookie()};`);
+});
+
+// APP-5
+test('what a page brings counts towards the rate limit of the address that visits', async () => {
+  const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '10' }, { webDir });
+  const broughtTo = async (from: string) =>
+    Object.keys((await openPage('/', visit, limited, from)).answers ?? {}).length;
+  await expect.poll(() => broughtTo('127.0.0.2')).toBeLessThan(3);
+  expect(await broughtTo('127.0.0.1')).toBe(3);
+});
+
+// APP-5
 test.each([
   ['a script', { 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }],
   ['a frame', { 'sec-fetch-dest': 'iframe' }],
@@ -95,6 +119,7 @@ test.each([
   expect(page.headers['cache-control']).toBe('no-cache');
 });
 
+// APP-5
 test('the page names the files that its kind loads first, and what it reads unless it brings the answers', async () => {
   const files = '</_app/immutable/chunks/feed.js>; rel=modulepreload';
   const brought = (await openPage('/', as(otto))).headers.link;

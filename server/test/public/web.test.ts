@@ -155,6 +155,9 @@ describe('the head of a page', () => {
     expect(german.text).toContain('<title>Ohne Titel · ');
     const feed = await get('/feeds/library.atom', { 'accept-language': 'de-AT' });
     expect(feed.text).toContain('<title>Ohne Titel</title>');
+    const address = `/oembed?url=${encodeURIComponent(`${base}/posts/${id}`)}`;
+    const embedded = await get(address, { 'accept-language': 'de-AT' });
+    expect(JSON.parse(embedded.text)).toMatchObject({ title: 'Ohne Titel' });
     expect(feed.headers.get('vary')).toContain('Accept-Language');
     await ines.ok('deletePost', { params: { id } });
   });

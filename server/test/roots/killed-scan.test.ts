@@ -8,7 +8,7 @@ import { sha256 } from '../support/pictures.ts';
 import { spawnVitrine } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
-/** Two parts of the walk, and a third one. */
+/** The walk yields parts of 500 files: the first two, and the others. */
 const BEFORE = 1000;
 const AFTER = 600;
 const FILES = BEFORE + AFTER;

@@ -106,6 +106,16 @@ test('a film stays with its photo when both are moved, changes with its file, an
 });
 
 // ROOT-16
+test('a film beside a photo in the trash is an asset of its own', async () => {
+  const { folder, id } = await openRoot({ 'IMG_1.JPG': await photo() });
+  const deleted = (await assetsOf(id))['IMG_1.JPG'];
+  await mara.ok('deleteAsset', { params: { id: deleted?.id ?? '' } });
+  await put(folder, { 'IMG_1.MOV': film });
+  expect(await scan(id)).toMatchObject({ added: 1, failed: 0 });
+  expect(Object.keys(await assetsOf(id))).toEqual(['IMG_1.MOV']);
+});
+
+// ROOT-16
 test('a film that is long or came before the photo is an asset of its own', async () => {
   const { folder, id } = await openRoot({
     'long.jpg': await photo(),

@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { afterAll, expect, test } from 'vitest';
 import { openMailbox } from '../mail/mailbox.ts';
 import { password } from '../support/library.ts';
@@ -23,10 +22,6 @@ async function mailedTo(email: string): Promise<string> {
     /https?:\/\/\S+\/(?:reset|verify)\/\w{32}/.exec(mailbox.to(email).at(-1)?.text ?? '')?.[0];
   await expect.poll(address).toBeDefined();
   return address() ?? '';
-}
-
-async function isNotWider(page: Page): Promise<void> {
-  expect(await overhang(page)).toBe(0);
 }
 
 test('the sign-in page offers what is configured, and nothing else', async () => {
@@ -59,7 +54,7 @@ test('a person registers by mail, and sets a new password when they forgot it', 
   await page.getByRole('button', { name: 'Register' }).click();
   await page.getByText('E-mails of this domain may not register.').waitFor();
   await page.getByLabel('E-mail').fill('nina@studio.example');
-  await isNotWider(page);
+  expect(await overhang(page)).toBe(0);
   await page.getByRole('button', { name: 'Register' }).click();
   await page.getByText('Open the link in the mail').waitFor();
   const address = await mailedTo('nina@studio.example');
@@ -80,7 +75,7 @@ test('a person registers by mail, and sets a new password when they forgot it', 
   await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
   await page.getByLabel('Password', { exact: true }).fill(fresh);
   await page.getByLabel('Repeat password').fill(fresh);
-  await isNotWider(page);
+  expect(await overhang(page)).toBe(0);
   await page.getByRole('button', { name: 'Set password' }).click();
   await page.getByRole('link', { name: 'Sign in' }).click();
   await offerPassword(page, 'nina', fresh);
@@ -131,7 +126,7 @@ test('an administrator adds a provider, with which a person links an identity an
   await olga.getByText('You can now sign in with Studio North.').waitFor();
   const row = olga.getByRole('list', { name: 'Linked identities' }).getByRole('listitem');
   await row.getByText('olga.k').waitFor();
-  await isNotWider(olga);
+  expect(await overhang(olga)).toBe(0);
   // An identity belongs to one account.
   const ines = await studio.join('ines');
   await ines.goto('/settings/security');
@@ -162,7 +157,7 @@ test.each([390, 1440])('an administrator adds a provider of SAML at a width of %
     .poll(() => admin.getByLabel('Address for responses').inputValue())
     .toContain(`/api/v1/auth/saml/saml-${width}/callback`);
   await admin.getByText('https://login.example/saml').waitFor();
-  await isNotWider(admin);
+  expect(await overhang(admin)).toBe(0);
   await admin.getByLabel('What the provider must sign').selectOption('both');
   await admin.getByRole('button', { name: 'Save' }).click();
   await admin.getByText('Saved', { exact: true }).waitFor();

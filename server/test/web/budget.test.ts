@@ -82,7 +82,7 @@ test('a link loads few scripts of the library', async () => {
   expect(kilobytes).toBeLessThanOrEqual(budgets.link.kilobytes);
 });
 
-test('nothing on the page of a post moves while it loads', async () => {
+test('the page of a post loads few scripts, and nothing on it moves meanwhile', async () => {
   const reader = await studio.enter('mara', phone);
   await reader.addInitScript(() => {
     Object.assign(window, { shift: 0 });

@@ -403,7 +403,7 @@ test.each([390, 1440])(
     await downloadAll();
     await notices.getByText('0 of 2 files ready').waitFor();
     await notices.getByRole('progressbar', { name: 'Files that are ready' }).waitFor();
-    expect(await ana.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
+    expect(await overhang(ana)).toBe(0);
     await notices.getByRole('button', { name: 'Cancel' }).click();
     await notices.waitFor({ state: 'detached' });
     await ana.unroute(creating);

@@ -19,10 +19,6 @@ async function invite(fill: (form: ReturnType<Page['getByRole']>) => Promise<voi
   return address;
 }
 
-async function isNotWider(page: Page): Promise<void> {
-  expect(await overhang(page)).toBe(0);
-}
-
 test('an administrator invites people, who create their accounts on a phone', async () => {
   await visit(admin, '/admin/invitations');
   await admin.getByText('Nobody has been invited yet.').waitFor();
@@ -38,7 +34,7 @@ test('an administrator invites people, who create their accounts on a phone', as
   await guest.goto(address);
   await guest.getByRole('heading', { name: 'Join Studio North' }).waitFor();
   await guest.getByText('mara invites you to be a viewer here.').waitFor();
-  await isNotWider(guest);
+  expect(await overhang(guest)).toBe(0);
   await guest.getByLabel('Username').fill('mara');
   await guest.getByLabel('Full name').fill('Nina Holm');
   await guest.getByLabel('Password', { exact: true }).fill(password);

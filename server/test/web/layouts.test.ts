@@ -34,14 +34,14 @@ async function boxes(page: Page) {
 }
 
 const isSquare = ({ width, height }: { width: number; height: number }) => width === height;
-const many = (values: readonly number[]) => new Set(values).size;
+const distinct = (values: readonly number[]) => new Set(values).size;
 
 /** Waits until the cards look like this. */
 const shows = (page: Page, fits: (all: Awaited<ReturnType<typeof boxes>>) => boolean) =>
   expect.poll(async () => fits(await boxes(page))).toBe(true);
 
 // PREFERENCE-8
-test('the feed shows the layout that the reader chooses there, in a list too', async () => {
+test('the layout that a reader chooses in the feed arranges all lists of posts', async () => {
   await desk.goto('/');
   await shows(desk, (all) => all.every(isSquare) && all[0] !== undefined && all[0].width >= 240);
   await desk.getByRole('button', { name: 'Views' }).click();
@@ -52,29 +52,37 @@ test('the feed shows the layout that the reader chooses there, in a list too', a
   await shows(
     desk,
     (all) =>
-      many(all.map(({ width }) => width)) === 1 &&
-      many(all.map(({ height }) => height)) === 2 &&
-      many(all.map(({ left }) => left)) > 2,
+      distinct(all.map(({ width }) => width)) === 1 &&
+      distinct(all.map(({ height }) => height)) === 2 &&
+      distinct(all.map(({ left }) => left)) > 2,
   );
   await choose('One below the other');
   await shows(
     desk,
-    (all) => all.every(({ width }) => width >= 400) && many(all.map(({ left }) => left)) === 1,
+    (all) => all.every(({ width }) => width >= 400) && distinct(all.map(({ left }) => left)) === 1,
   );
   await choose('List');
   const isList = (all: Awaited<ReturnType<typeof boxes>>) =>
     all.every(({ width, height }) => width > 1000 && height <= 200);
   await shows(desk, isList);
 
-  for (const path of ['/users/mara', `/teams/${team}`, '/tags/pier', `/collections/${collection}`]) {
+  const stored = async () => (await call(desk, 'GET', '/account/preferences')).default_views.layout;
+  await expect.poll(stored).toBe('list');
+  for (const [path, name] of [
+    ['/users/mara', 'mara'],
+    [`/teams/${team}`, 'Dockers'],
+    ['/tags/pier', 'pier'],
+    [`/collections/${collection}`, 'Coasts'],
+  ] as const) {
     await visit(desk, path);
+    await desk.getByRole('heading', { name, level: 1 }).waitFor();
     await shows(desk, isList);
   }
-  expect((await call(desk, 'GET', '/account/preferences')).default_views.layout).toBe('list');
 
   const select = desk.getByLabel('Layout', { exact: true });
   await select.selectOption('grid');
   await shows(desk, (all) => all.every(isSquare));
+  await expect.poll(stored).toBe('grid');
 
   // ABLE-3
   const links = desk.getByRole('list', { name: 'Posts' }).locator('[data-post]');
@@ -84,7 +92,7 @@ test('the feed shows the layout that the reader chooses there, in a list too', a
 });
 
 // PREFERENCE-8
-test('without a choice, fingers scroll one column', async () => {
+test('without a choice, a touch screen shows one column', async () => {
   await call(mobile, 'PATCH', '/account/preferences', {
     default_views: { feed: '', layout: '', sort: '' },
   });

@@ -10,10 +10,6 @@ const otto = await studio.join('otto', 'Otto Brandt');
 const { ref } = await call(otto, 'GET', '/auth/me');
 await grant(studio.library, { ref }, 'jobs.read');
 
-async function fits() {
-  expect(await overhang(mara)).toBe(0);
-}
-
 test.each([390, 1440])(
   'an administrator edits a person and sees why they may do what, at %d pixels',
   async (width) => {
@@ -47,7 +43,7 @@ test.each([390, 1440])(
     await item('See background jobs').getByText('Granted to this account').waitFor();
     await item('Upload files').getByText('The role Member').waitFor();
     await item('See restricted assets').getByText('no', { exact: false }).first().waitFor();
-    await fits();
+    expect(await overhang(mara)).toBe(0);
   },
 );
 
@@ -61,7 +57,7 @@ test.each([390, 1440])(
     await mara.getByLabel('Signing in').selectOption('Can sign in');
     await mara.getByRole('link', { name: 'Otto Brandt' }).waitFor();
     await mara.waitForURL(/\?can_sign_in=true$/);
-    await fits();
+    expect(await overhang(mara)).toBe(0);
 
     await visit(mara, '/admin/sign-ins');
     const list = mara.getByRole('list', { name: 'Sign-ins' });
@@ -78,14 +74,14 @@ test.each([390, 1440])(
     // In the second round, the page says so before, too.
     await form.waitFor({ state: 'detached' });
     await mara.getByText('A session ends 14 days after its last use.').waitFor();
-    await fits();
+    expect(await overhang(mara)).toBe(0);
     await visit(mara, '/settings/security');
     await mara
       .getByRole('list', { name: 'Recent sign-ins' })
       .getByText('Signed in with a password')
       .first()
       .waitFor();
-    await fits();
+    expect(await overhang(mara)).toBe(0);
   },
 );
 
@@ -107,7 +103,7 @@ test.each([390, 1440])(
         return items.find((item: { user_ref: number }) => item.user_ref === oldRef)?.role;
       })
       .toBe('lead');
-    await fits();
+    expect(await overhang(mara)).toBe(0);
 
     await visit(mara, `/admin/users/${oldRef}`);
     await mara.getByRole('button', { name: 'Give to another account' }).click();
@@ -116,7 +112,7 @@ test.each([390, 1440])(
     await form.getByLabel('The other account').fill('otto');
     await form.getByRole('button', { name: 'Count' }).click();
     await form.getByText('1 collection, 1 team').waitFor();
-    await fits();
+    expect(await overhang(mara)).toBe(0);
     await form.getByRole('button', { name: 'Merge', exact: true }).click();
     await form.waitFor({ state: 'hidden' });
     await mara.getByText('Done: 1 collection, 1 team').waitFor();

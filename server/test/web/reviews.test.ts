@@ -1,4 +1,3 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
@@ -12,11 +11,6 @@ const mara = await studio.enter('mara', wide);
 const ana = await studio.join('ana', 'Ana Sol', wide);
 const ben = await studio.join('ben', 'Ben Lund', phone);
 const eve = await studio.join('eve', 'Eve Roy', wide);
-
-/** Nothing reaches beyond the screen. */
-async function fits(page: Page): Promise<void> {
-  expect(await overhang(page)).toBeLessThanOrEqual(0);
-}
 
 const picture = async (seed: number) =>
   uploadReady(ana, await png(600, 400, seed), { title: `Pier ${seed}`, sensitivity: 'posts' });
@@ -48,13 +42,13 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ana.getByRole('heading', { name: 'Pier at dusk' }).waitFor();
   await ana.getByText('0 of 2 approved').waitFor();
   await ana.getByText(/^Asked by Ana Sol on /).waitFor();
-  await fits(ana);
+  expect(await overhang(ana)).toBe(0);
 
   await ben.goto('/');
   await ben.getByRole('button', { name: 'Account', exact: true }).click();
   await ben.getByRole('menuitem', { name: 'Reviews 1 waiting for you' }).click();
   await ben.getByRole('link', { name: 'Waiting for me 1' }).waitFor();
-  await fits(ben);
+  expect(await overhang(ben)).toBe(0);
   await ben.getByRole('link', { name: 'Pier at dusk' }).click();
   await ben.getByText('Is the horizon level?').waitFor();
   const shown = ben.getByRole('img', { name: 'Pier at dusk' }).first();
@@ -71,7 +65,7 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await panel.getByRole('button', { name: 'Reply' }).waitFor();
   await panel.getByRole('button', { name: 'Close the comments' }).tap();
   await ben.getByRole('button', { name: 'Close', exact: true }).tap();
-  await fits(ben);
+  expect(await overhang(ben)).toBe(0);
   await ben.getByText('Decide about single files').click();
   await ben.getByLabel('2. Pier 2').selectOption('Request changes');
   await ben.getByLabel('Your decision').getByLabel('Note (optional)').fill('The second one is dark.');
@@ -196,7 +190,7 @@ test('states are added and restricted, and a change of state is confirmed', asyn
   await mara.getByRole('button', { name: 'Save the states' }).click();
   await mara.getByText('Saved', { exact: true }).waitFor();
   await mara.setViewportSize({ width: 390, height: 844 });
-  await fits(mara);
+  expect(await overhang(mara)).toBe(0);
 
   const asset = await picture(4);
   await ana.goto(`/assets/${asset}`);

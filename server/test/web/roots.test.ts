@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -10,10 +9,6 @@ import { openStudio } from './studio.ts';
 const folder = await temporaryDirectory();
 await writeFile(join(folder, 'harbour.jpg'), await jpeg(60, 40));
 const studio = await openStudio();
-
-async function isNotWider(page: Page): Promise<void> {
-  expect(await overhang(page)).toBe(0);
-}
 
 // ROOT-2
 test('an administrator adds a folder, which is scanned, and removes it on a phone', async () => {
@@ -33,7 +28,7 @@ test('an administrator adds a folder, which is scanned, and removes it on a phon
   const row = admin.getByRole('list', { name: 'Folders' }).getByRole('listitem').filter({ hasText: folder });
   await row.getByText('Scanned', { exact: true }).waitFor();
   await row.getByText('1 asset of').waitFor();
-  await isNotWider(admin);
+  expect(await overhang(admin)).toBe(0);
 
   const mobile = await studio.enter('mara', phone);
   await visit(mobile, '/admin/roots');
@@ -42,7 +37,7 @@ test('an administrator adds a folder, which is scanned, and removes it on a phon
   await mobile.getByRole('dialog').getByLabel('Left out').fill('*.tmp');
   await mobile.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await mobile.getByRole('dialog').waitFor({ state: 'detached' });
-  await isNotWider(mobile);
+  expect(await overhang(mobile)).toBe(0);
   await listed.getByRole('button', { name: 'Remove' }).click();
   await mobile.getByRole('alertdialog').getByRole('button', { name: 'Remove folder' }).click();
   await mobile.getByText('There are no folders in place.').waitFor();

@@ -68,7 +68,7 @@ test.each([
     await dialog.getByRole('button', { name: 'Show everything' }).click();
     await expect.poll(scales).toEqual([1, 1]);
     // Nothing reaches beyond the screen.
-    expect(await overhang(page)).toBeLessThanOrEqual(0);
+    expect(await overhang(page)).toBe(0);
     await dialog.getByRole('button', { name: 'Close' }).click();
 
     await page.getByRole('button', { name: 'Restore version 1' }).click();
@@ -127,7 +127,7 @@ test.each([
   await expect.poll(() => marks.count()).toBe(0);
   await versions.getByRole('button', { name: 'Close' }).click();
   await viewer.getByRole('button', { name: 'Compare' }).waitFor();
-  expect(await overhang(page)).toBeLessThanOrEqual(0);
+  expect(await overhang(page)).toBe(0);
   await page.close();
 });
 

@@ -337,7 +337,13 @@ describe('a visitor of a public post without an account', () => {
   const guest = library.anonymous();
   const look = () => listen(library.address, { cookie: guest }, post);
 
-  test('is told of whiteboards, comments and annotations, and of nobody who is looking', async () => {
+  test('is told of whiteboards, comments and annotations of files that they see, and of nobody who is looking', async () => {
+    const secret = await upload(mara, plainFile('secret'), { sensitivity: 'restricted' });
+    post = (await publish(mara, [picture, secret], { visibility: 'public' })).id;
+    const annotate = (asset_id: string, body: string) => {
+      const anchor = { kind: 'point', x: 0.5, y: 0.5 } as const;
+      return mara.ok('createAnnotation', { params: { id: post }, body: { asset_id, anchor, body } });
+    };
     const [stream, reader] = [await look(), await listen(library.address, { cookie: viewer }, post)];
     try {
       const drawn = await draw(ines);
@@ -345,12 +351,14 @@ describe('a visitor of a public post without an account', () => {
       const said = await ines.ok('createComment', { params: { id: post }, body: { body: 'said' } });
       const heard = await stream.heard('comment', ({ id }: { id: string }) => id === said.id);
       expect(heard).toMatchObject({ body: 'said', liked: false });
-      const body = { asset_id: picture, anchor: { kind: 'page', page: 1 } as const, body: 'unseen' };
-      await ines.send(`/posts/${post}/annotations`, { method: 'POST', body });
       const viewers = await reader.heard<{ viewers: { ref: number }[] }>('presence', () => true);
       expect(viewers.viewers.map(({ ref }) => ref)).toEqual([viewer.ref]);
-      expect(stream.text()).not.toContain('presence');
-      expect(stream.text()).not.toContain('notification');
+      await annotate(secret.id, 'unseen');
+      const seen = await annotate(picture.id, 'seen');
+      await stream.heard('comment', ({ id }: { id: string }) => id === seen.id);
+      await mara.ok('resolveComment', { params: { id: seen.id } });
+      await stream.heard('resolved', ({ id }: { id: string }) => id === seen.id);
+      for (const word of ['unseen', 'presence', 'notification']) expect(stream.text()).not.toContain(word);
     } finally {
       stream.close();
       reader.close();

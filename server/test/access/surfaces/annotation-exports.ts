@@ -1,4 +1,4 @@
-import { decodePDFRawStream, PDFDocument, PDFName, PDFRawStream } from '@cantoo/pdf-lib';
+import { textOfSheet } from '../../annotations/sheets.ts';
 import { requestAs } from '../../support/client.ts';
 import { type Annotated, discusses, type Note, readsNote, seesDrawing, wordsOf } from '../annotated-world.ts';
 import { must } from '../cells.ts';
@@ -100,19 +100,6 @@ export async function lookAtAssetExports(
     const due = ofAsset(annotated, caller, asset, form);
     hold(matrix, caller, due, await caller.visitor.send(due.path), switches);
   }
-}
-
-/** Returns the texts of a contact sheet. */
-async function textOfSheet(bytes: ArrayBuffer): Promise<string> {
-  const document = await PDFDocument.load(bytes);
-  const subtype = PDFName.of('Subtype');
-  return document.context
-    .enumerateIndirectObjects()
-    .flatMap(([, object]) => (object instanceof PDFRawStream && !object.dict.has(subtype) ? [object] : []))
-    .map((stream) => Buffer.from(decodePDFRawStream(stream).decode()).toString('latin1'))
-    .flatMap((content) => [...content.matchAll(/<([0-9a-f]+)> Tj/gi)])
-    .map(([, hex]) => Buffer.from(must(hex, 'text'), 'hex').toString('latin1'))
-    .join('\n');
 }
 
 /**
