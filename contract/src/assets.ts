@@ -152,7 +152,7 @@ export const createAsset = operation({
   tag: 'Assets',
   summary: 'Create an asset',
   description:
-    'Takes a multipart form with a part `file`, or JSON that names either a finished upload or the hash of bytes that the caller uploaded before; the hash of other bytes returns 404. Repeating the request with an upload that was used returns 200 with the same asset; an unfinished upload returns 409. An XMP sidecar of a file of the caller (`a.jpg.xmp` or `a.xmp`) returns 200 with the asset of that file, which it describes from then on, and ignores the other properties. With `root_id`, the file is written below that root, to `root_path` or under its own name, never over another file. A file over a limit or quota returns 413.',
+    'Takes a multipart form with a part `file`, or JSON that names either a finished upload or the hash of bytes that the caller uploaded before; the hash of other bytes returns 404. Repeating the request with an upload that was used returns 200 with the same asset; an unfinished upload returns 409. An XMP sidecar of a file of the caller (`a.jpg.xmp` or `a.xmp`) returns 200 with the asset of that file, which it describes from then on, and ignores the other properties. So does the film of a live photo, with the asset of the photo. With `root_id`, the file is written below that root, to `root_path` or under its own name, never over another file. A file over a limit or quota returns 413.',
   door: { holds: 'assets.create' },
   scope: 'assets.write',
   example: { upload_id: '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', title: 'Harbour at dawn', tags: ['harbour'] },

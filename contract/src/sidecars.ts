@@ -64,6 +64,16 @@ export function sidecarMatches(fileName: string): SidecarMatch[] {
   return [...matches, ...without];
 }
 
+/** Returns whether a file has the name of a photo that may have a film. */
+export function isPhotoName(fileName: string): boolean {
+  return /\.(?:heic|heif|jpe?g|avif)$/i.test(fileName);
+}
+
+/** Returns whether a file has the name of a film that may be that of a photo. */
+export function isFilmName(fileName: string): boolean {
+  return /\.(?:mov|mp4)$/i.test(fileName);
+}
+
 /** The maximum size of a file with metadata of another one. */
 export const mostSidecarBytes = 16 * 1024 * 1024;
 

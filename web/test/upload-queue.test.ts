@@ -55,6 +55,25 @@ describe('XMP sidecars among the files', () => {
   });
 });
 
+describe('live photos among the files', () => {
+  // UPLOAD-16
+  it('send the photo first, and their films are no files of the post', () => {
+    const both = files('IMG_1.MOV', 'img_1.HEIC', 'other.mov');
+    expect(queue.nextToStart(both, 5)).toEqual(['img_1.HEIC', 'other.mov']);
+    const ready = queue.finished(queue.started(both, 'img_1.HEIC'), 'img_1.HEIC', sent('a', 1));
+    expect(queue.nextToStart(ready, 5)).toEqual(['IMG_1.MOV', 'other.mov']);
+    const done = queue.finished(queue.started(ready, 'IMG_1.MOV'), 'IMG_1.MOV', sent('a', 1));
+    expect(at(done, 'IMG_1.MOV')).toMatchObject({ state: 'done', filmOf: 'img_1.HEIC' });
+    expect(at(done, 'IMG_1.MOV')?.assetId).toBeUndefined();
+  });
+
+  it('are two files if the film is one of its own', () => {
+    const both = files('IMG_1.MOV', 'IMG_1.jpg');
+    const done = queue.finished(queue.started(both, 'IMG_1.MOV'), 'IMG_1.MOV', sent('film', 3));
+    expect(at(done, 'IMG_1.MOV')).toMatchObject({ assetId: 'film' });
+  });
+});
+
 describe('notes about files', () => {
   it('warn about an empty file or a wrong extension', () => {
     const [empty] = queue.added([], [{ id: 'a', name: 'a.jpg', size: 0 }]);

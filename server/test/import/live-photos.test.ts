@@ -5,11 +5,10 @@ import type { MetadataReader } from '../../src/media/metadata/reader.ts';
 import { pairLivePhotos } from '../../src/operate/import/live-photos.ts';
 import { planImport } from '../../src/operate/import/plan.ts';
 import { walk } from '../../src/operate/import/walk.ts';
-import { fileOf, numbers } from '../media/binary.ts';
 import { clip } from '../media/clips.ts';
+import { ofPhone } from '../media/phone-photo.ts';
 import { stopTagging, tagFile } from '../media/tagged-files.ts';
 import { sharedMedia } from '../support/library.ts';
-import { jpeg } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 afterAll(stopTagging);
@@ -112,26 +111,6 @@ test.each<[string, File[]]>([
   expect(found.films).toEqual({});
   expect(found.others).toHaveLength(2);
 });
-
-/** A JPEG with the note of an iPhone that contains an identifier. */
-async function ofPhone(identifier: string) {
-  const text = Buffer.from(`${identifier}\0`, 'latin1');
-  // The note of Apple: its name, a version, the order of bytes, and one entry whose value follows.
-  const note = Buffer.concat([
-    Buffer.from('Apple iOS\0\0\x01MM', 'latin1'),
-    numbers('HHHIII', 1, 0x11, 2, text.length, 32, 0),
-    text,
-  ]);
-  const exif = Buffer.concat([
-    Buffer.from('Exif\0\0MM\0\x2a', 'latin1'),
-    numbers('I', 8),
-    numbers('HHHIII', 1, 0x8769, 4, 1, 26, 0),
-    numbers('HHHIII', 1, 0x927c, 7, note.length, 44, 0),
-    note,
-  ]);
-  const plain = await jpeg(64, 48);
-  return fileOf(plain.subarray(0, 2), numbers('HH', 0xffe1, exif.length + 2), exif, plain.subarray(2));
-}
 
 // ADMIN-32
 test('reads the identifiers that phones write, and gives the photo the sidecars of its film', async () => {

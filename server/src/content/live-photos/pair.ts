@@ -1,4 +1,4 @@
-import { stemOf } from '@vitrine/contract/sidecars';
+import { isFilmName, isPhotoName, stemOf } from '@vitrine/contract/sidecars';
 import type { MetadataReader } from '../../media/metadata/reader.ts';
 
 /** A file that may be the photo or the film of a live photo. */
@@ -9,12 +9,14 @@ interface Candidate {
 /** A film without an identifier that lasts longer than this is one by itself, in seconds. */
 const LONGEST_FILM = 4;
 
-/** Returns whether a file has the name of a photo that may have a film. */
-export const isPhoto = ({ name }: Candidate) => /\.(?:heic|heif|jpe?g|avif)$/i.test(name);
-/** Returns whether a file has the name of a film that may be that of a photo. */
-export const isFilm = ({ name }: Candidate) => /\.(?:mov|mp4)$/i.test(name);
+/** The film of a live photo is smaller. */
+export const MOST_FILM_BYTES = 256 * 1024 * 1024;
+
 /** Phones that write both formats store the film of the HEIC. */
-const byFormat = ({ name }: Candidate) => (/\.hei[cf]$/i.test(name) ? 0 : 1);
+const formatRank = ({ name }: Candidate) => (/\.hei[cf]$/i.test(name) ? 0 : 1);
+
+/** Orders photos by their formats: those that get the film first. */
+export const byFormat = (a: Candidate, b: Candidate) => formatRank(a) - formatRank(b);
 
 /** The metadata that shows whether a film and a photo belong together. */
 export interface Marks {
@@ -56,13 +58,18 @@ function marksOnce<File>(read: MarksOf<File>): MarksOf<File> {
   };
 }
 
+/** Returns whether a film without an identifier may be that of a photo. */
+export function isShortFilm(seconds: number | null): boolean {
+  return seconds !== null && seconds <= LONGEST_FILM;
+}
+
 /** Returns the photo of a film among photos of its name: with the same identifier, or if one has none and the film is short. */
 async function findNamed<File extends Candidate>(
   marksOf: MarksOf<File>,
   { identifier, seconds }: Marks,
   photos: readonly File[],
 ): Promise<File | undefined> {
-  const isShort = seconds !== null && seconds <= LONGEST_FILM;
+  const isShort = isShortFilm(seconds);
   for (const photo of photos) {
     const { identifier: ofPhoto } = await marksOf(photo);
     const isSame = identifier === null || ofPhoto === null ? isShort : identifier === ofPhoto;
@@ -89,13 +96,13 @@ export async function pairFolder<Photo extends Candidate, Film extends Candidate
   photos: Candidates<Photo>,
   films: Candidates<Film>,
 ): Promise<[photo: Photo, film: Film][]> {
-  const ordered = photos.files.filter(isPhoto).sort((a, b) => byFormat(a) - byFormat(b));
+  const ordered = photos.files.filter(({ name }) => isPhotoName(name)).sort(byFormat);
   const marksOf = marksOnce(photos.marksOf);
   const named = Map.groupBy(ordered, ({ name }) => stemOf(name));
   const pairs = new Map<Photo, Film>();
   const isFree = (photo: Photo) => !pairs.has(photo);
   let identified: ReadonlyMap<string | null, Photo[]> | null = null;
-  for (const film of ordered.length === 0 ? [] : films.files.filter(isFilm)) {
+  for (const film of ordered.length === 0 ? [] : films.files.filter(({ name }) => isFilmName(name))) {
     const marks = await films.marksOf(film);
     let photo = await findNamed(marksOf, marks, named.get(stemOf(film.name))?.filter(isFree) ?? []);
     if (photo === undefined && marks.identifier !== null) {

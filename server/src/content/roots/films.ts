@@ -1,4 +1,5 @@
 import { basename } from 'node:path/posix';
+import { isPhotoName } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { takeKeyedLocks } from '../../platform/database/take-lock.ts';
@@ -6,9 +7,8 @@ import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts'
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { setFilm } from '../assets/film.ts';
 import { discard, receive } from '../assets/receive.ts';
-import { isPhoto, type Marks, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
+import { type Marks, MOST_FILM_BYTES, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
 import { fail, reasonOf, type Scan, storeAll } from './examine.ts';
-import { MOST_FILM_BYTES } from './film-files.ts';
 import { keyOfPath } from './known.ts';
 import { LeaseLost } from './lease.ts';
 import { type FoundFile, idsOfPaths, insertFiles, insertRows } from './store.ts';
@@ -37,7 +37,7 @@ async function photosBeside({ deps, root }: Scan, films: readonly FoundFile[]): 
   );
   const hashes = new Set(films.map(({ facts }) => facts.hash));
   return rows.filter(
-    ({ path, film_hash }) => isPhoto({ name: textOf(path) }) && (film_hash === null || hashes.has(film_hash)),
+    ({ path, film_hash }) => isPhotoName(textOf(path)) && (film_hash === null || hashes.has(film_hash)),
   );
 }
 

@@ -8,6 +8,9 @@ interface NamedAsset {
   name: string;
 }
 
+/** The name of the file of an asset `a` without its extension, in the form of `foldedStem`. It has an index for each owner. */
+export const stemColumn = sql<string>`lower(normalize(regexp_replace(a.file_name, '\\.[^.]*$', ''), nfc) collate "C")`;
+
 /** Of more files with one name than these, the newest count. */
 const MOST_CANDIDATES = 100;
 
@@ -28,7 +31,7 @@ export async function findDescribed(
     with sharing as materialized (
       select a.id, a.file_name as name, a.created_at from assets a
       where a.owner_user_ref = ${ownerRef} and ${liveAsset}
-        and lower(normalize(regexp_replace(a.file_name, '\\.[^.]*$', ''), nfc) collate "C") = any(${stems}::text[]))
+        and ${stemColumn} = any(${stems}::text[]))
     select id, name from sharing order by created_at desc, id desc limit ${MOST_CANDIDATES}`.execute(db);
   return metadataMatch(sidecarName, rows);
 }

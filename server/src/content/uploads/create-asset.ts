@@ -13,10 +13,12 @@ import { refuse } from '../../platform/http/refuse.ts';
 import { checkJson } from '../../platform/http/validate.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { checkFields } from '../assets/edit.ts';
+import { setFilm } from '../assets/film.ts';
 import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
+import { findPhotoOf, lockPhoto } from '../live-photos/photo-of.ts';
 import { findPlacing, type Placing, placeFile, recordBytes, recordPlaced } from '../root-files/place.ts';
 import { findDescribed } from '../sidecars/match.ts';
 import { readSidecar } from '../sidecars/read.ts';
@@ -179,7 +181,7 @@ async function createInRoot(
 /**
  * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
  * Subtitles that match a video of the caller also become a track of that video. A sidecar with metadata of a file of the
- * caller belongs to the asset of that file, which is returned.
+ * caller belongs to the asset of that file, and the film of a live photo to that of the photo, which is returned.
  */
 async function createFromBytes(
   deps: Deps,
@@ -194,9 +196,16 @@ async function createFromBytes(
   const { db, storage, ladder } = deps;
   const { received, fileName, fields } = form;
   const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
-  const make = async (tx: Tx) => {
+  const photo = await findPhotoOf(deps, caller.ref, { ...received, fileName });
+  const make = async (tx: Tx): Promise<Created> => {
     await checkFields(tx, caller, fields);
     await storeFile(tx, storage, received);
+    if (photo !== null && (await lockPhoto(tx, caller.ref, photo, received.hash))) {
+      await setFilm(tx, deps, photo, received);
+      await onCreated(tx, photo);
+      await checkQuota(tx, caller.ref);
+      return { id: photo, isNew: false };
+    }
     if (sidecar !== null) await attachSidecar(tx, storage, sidecar);
     const { hash, mime, kind } = received;
     const id = await insertAsset(tx, {
@@ -211,11 +220,11 @@ async function createFromBytes(
     });
     await onCreated(tx, id);
     await checkQuota(tx, caller.ref);
-    return id;
+    return { id, isNew: true };
   };
   try {
     await stageFile(storage, received);
-    return { id: await db.transaction().execute(make), isNew: true };
+    return await db.transaction().execute(make);
   } finally {
     if (sidecar !== null) await discard(sidecar.prepared.path);
   }

@@ -1,5 +1,7 @@
 import {
+  isFilmName,
   isMetadataName,
+  isPhotoName,
   isSubtitleName,
   metadataMatch,
   sidecarMatches,
@@ -32,6 +34,8 @@ export interface UploadItem {
   readonly subtitlesOf?: string;
   /** The file that it describes as its sidecar; then it is not a file of the post. */
   readonly describes?: string;
+  /** The live photo whose film it became; then it is not a file of the post. */
+  readonly filmOf?: string;
 }
 
 export type UploadQueue = readonly UploadItem[];
@@ -102,13 +106,17 @@ export function videoFor(queue: UploadQueue, { id, name }: UploadItem): Subtitle
   return null;
 }
 
-/** Returns whether a sidecar has to wait for the file that it describes (SIDECAR-1). */
+/**
+ * Returns whether a sidecar has to wait for the file that it describes (SIDECAR-1), or a film for the photo to which it may
+ * belong (UPLOAD-16).
+ */
 function waitsForFile(queue: UploadQueue, { id, name }: UploadItem): boolean {
-  if (!isMetadataName(name)) return false;
+  if (!isMetadataName(name) && !isFilmName(name)) return false;
   const others = queue.filter(
     (item) => item.id !== id && (item.state === 'waiting' || item.state === 'sending'),
   );
-  return metadataMatch(name, others) !== null;
+  if (isMetadataName(name)) return metadataMatch(name, others) !== null;
+  return others.some((item) => isPhotoName(item.name) && stemOf(item.name) === stemOf(name));
 }
 
 /** Returns the ids that may start now, in order, so that at most `atOnce` are running. */
@@ -140,20 +148,36 @@ export function progressed(queue: UploadQueue, id: string, sent: number): Upload
 
 /** Asset types that a sidecar itself never has: picture, video and audio (ASSET-25). */
 const describable: readonly number[] = [1, 3, 4];
+const picture = 1;
 
-/** Returns the name of the file that a sidecar describes, by the asset that the service returned for it. */
-function describedBy(queue: UploadQueue, { id, name }: UploadItem, asset: SentAsset): string | undefined {
-  if (!isMetadataName(name)) return undefined;
+/**
+ * Returns of which file an item became a part, the metadata or the film, by the asset that the service returned for it;
+ * undefined if it is a file of its own.
+ */
+function partOf(
+  queue: UploadQueue,
+  { id, name }: UploadItem,
+  asset: SentAsset,
+): Pick<UploadItem, 'describes' | 'filmOf'> | undefined {
+  const isSidecar = isMetadataName(name);
+  const isPart = isSidecar ? describable.includes(asset.type) : isFilmName(name) && asset.type === picture;
   const file = queue.find((item) => item.id !== id && item.assetId === asset.id);
-  return file?.name ?? (describable.includes(asset.type) ? phrase('an earlier file') : undefined);
+  if (!isPart && !(isSidecar && file !== undefined)) return undefined;
+  const whole = file?.name ?? phrase('an earlier file');
+  return isSidecar ? { describes: whole } : { filmOf: whole };
+}
+
+/** Returns whether an item became a part of another file. */
+export function isPart({ subtitlesOf, describes, filmOf }: UploadItem): boolean {
+  return (subtitlesOf ?? describes ?? filmOf) !== undefined;
 }
 
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
   const became = { assetId: asset.id, assetType: asset.type };
   return changed(queue, id, (item) => {
     if (item.state !== 'sending') return item;
-    const describes = describedBy(queue, item, asset);
-    if (describes !== undefined) return { ...item, state: 'done', sent: item.size, describes };
+    const part = partOf(queue, item, asset);
+    if (part !== undefined) return { ...item, state: 'done', sent: item.size, ...part };
     const notes = [...item.notes, ...[nameNote(item.name, asset.extension) ?? []].flat()];
     return { ...item, state: 'done', sent: item.size, notes, ...became };
   });

@@ -112,7 +112,7 @@ export function createUploads(
       .then(
         (asset) => {
           queue = steps.finished(queue, id, asset);
-          if (queue.find((item) => item.id === id)?.describes !== undefined) {
+          if (queue.some((item) => item.id === id && steps.isPart(item))) {
             keptFiles()?.remove([id]);
             return;
           }
