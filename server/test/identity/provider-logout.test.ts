@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
-import { client, openBrowser, openForger, openProvider } from '../support/openid.ts';
+import { beginAtForger, client, openBrowser, openForger, openProvider } from '../support/openid.ts';
 import { totpCode } from '../support/people.ts';
 
 const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
@@ -52,13 +52,7 @@ async function sidsOf(name: string): Promise<string[]> {
 async function signInAtForger(sid: string) {
   forger.idToken = (usual) => forger.sign({ ...usual, sid });
   const browser = openBrowser(library);
-  const { location } = await browser.open(`${address}/api/v1/auth/oidc/forger/start`);
-  const asked = new URL(location ?? '');
-  forger.nonce = asked.searchParams.get('nonce') ?? '';
-  const callback = new URL(asked.searchParams.get('redirect_uri') ?? '');
-  callback.searchParams.set('code', 'a code');
-  callback.searchParams.set('state', asked.searchParams.get('state') ?? '');
-  await browser.follow(callback.href);
+  await browser.follow(await beginAtForger(library, forger, browser));
   const visitor = visit(address, {}, browser.cookie(address, 'user'));
   return async () => (await visitor.status('GET', '/me')) === 200;
 }

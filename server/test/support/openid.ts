@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { type CryptoKey, exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
 import type { Library } from './library.ts';
 import { listen } from './listen.ts';
@@ -98,6 +98,13 @@ export async function openProvider(library: Pick<Library, 'address'>, name: stri
   return opened;
 }
 
+/** A request that a provider keeps waiting. */
+export interface UnansweredRequest {
+  response: ServerResponse;
+  /** Answers it as usual. */
+  answer(): void;
+}
+
 /** A provider whose responses the test decides, with real keys and signatures. */
 export interface ForgingProvider {
   issuer: string;
@@ -109,32 +116,42 @@ export interface ForgingProvider {
   idToken: (usual: JWTPayload) => Promise<string>;
   /** Answers every request instead of the provider; null: it works. */
   instead: ((response: ServerResponse) => void) | null;
-  /** Replaces the published key. */
+  /** What its userinfo endpoint answers; null: it has none. */
+  userInfo: ProvidedPerson | null;
+  /** Does not answer the next request for this path. Resolves when it arrives. */
+  silence(path: string): Promise<UnansweredRequest>;
+  /** Publishes another key beside the others, with which nothing is signed. */
+  publishAnother(): Promise<void>;
+  /** Replaces the published keys. */
   rotate(kid: string): Promise<void>;
-  sign(claims: JWTPayload, key?: CryptoKey, kid?: string): Promise<string>;
+  /** Signs an ID token. With the kid null, its header names no key. */
+  sign(claims: JWTPayload, key?: CryptoKey, kid?: string | null): Promise<string>;
   close(): Promise<void>;
 }
 
 export async function openForger(): Promise<ForgingProvider> {
   let kid = 'one';
   let pair = await generateKeyPair('RS256');
+  const others: JWK[] = [];
+  const silenced: { path: string; arrived: (request: UnansweredRequest) => void }[] = [];
   const sendJson = (response: ServerResponse, body: unknown) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', issuer);
-    request.resume();
-    if (forger.instead !== null) return forger.instead(response);
+  const answer = async (pathname: string, response: ServerResponse) => {
     if (pathname === '/.well-known/openid-configuration')
       return sendJson(response, {
         issuer,
         authorization_endpoint: `${issuer}/authorize`,
         token_endpoint: `${issuer}/token`,
         jwks_uri: `${issuer}/keys`,
+        ...(forger.userInfo === null ? {} : { userinfo_endpoint: `${issuer}/userinfo` }),
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
       });
+    if (pathname === '/userinfo') return sendJson(response, forger.userInfo);
     if (pathname === '/keys')
-      return sendJson(response, { keys: [{ ...(await exportJWK(pair.publicKey)), kid, use: 'sig' }] });
+      return sendJson(response, {
+        keys: [{ ...(await exportJWK(pair.publicKey)), kid, use: 'sig' }, ...others],
+      });
     if (pathname !== '/token') return response.writeHead(404).end();
     const usual = {
       iss: issuer,
@@ -147,6 +164,16 @@ export async function openForger(): Promise<ForgingProvider> {
     };
     const id_token = await forger.idToken(usual);
     sendJson(response, { access_token: 'access', token_type: 'Bearer', expires_in: 300, id_token });
+  };
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', issuer);
+    request.resume();
+    const at = silenced.findIndex(({ path }) => path === pathname);
+    const [silent] = at === -1 ? [] : silenced.splice(at, 1);
+    if (silent !== undefined)
+      return silent.arrived({ response, answer: () => void answer(pathname, response) });
+    if (forger.instead !== null) return forger.instead(response);
+    void answer(pathname, response);
   });
   const issuer = `http://127.0.0.1:${await listen(server)}`;
   const forger: ForgingProvider = {
@@ -155,13 +182,26 @@ export async function openForger(): Promise<ForgingProvider> {
     nonce: '',
     idToken: (usual) => forger.sign(usual),
     instead: null,
+    userInfo: null,
+    silence(path) {
+      const { promise, resolve } = Promise.withResolvers<UnansweredRequest>();
+      silenced.push({ path, arrived: resolve });
+      return promise;
+    },
+    async publishAnother() {
+      const { publicKey } = await generateKeyPair('RS256');
+      others.push({ ...(await exportJWK(publicKey)), kid: `other ${others.length}`, use: 'sig' });
+    },
     async rotate(next) {
       kid = next;
+      others.length = 0;
       pair = await generateKeyPair('RS256');
       forger.key = pair.privateKey;
     },
     sign: (claims, key = forger.key, named = kid) =>
-      new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: named }).sign(key),
+      new SignJWT(claims)
+        .setProtectedHeader({ alg: 'RS256', ...(named === null ? {} : { kid: named }) })
+        .sign(key),
     close: () => close(server),
   };
   return forger;
@@ -227,4 +267,20 @@ export function openBrowser({ address }: Pick<Library, 'address'>): Browser {
     setCookie: (url, name, value) => jarOf(url).set(name, value),
   };
   return browser;
+}
+
+/** Starts a sign-in at the forger in a browser, and returns the address to which the page of the forger leads back. */
+export async function beginAtForger(
+  { address }: Pick<Library, 'address'>,
+  forger: ForgingProvider,
+  browser: Browser,
+): Promise<string> {
+  const { location } = await browser.open(`${address}/api/v1/auth/oidc/forger/start`);
+  const asked = new URL(location ?? '');
+  if (asked.origin !== forger.issuer) return asked.href;
+  forger.nonce = asked.searchParams.get('nonce') ?? '';
+  const callback = new URL(asked.searchParams.get('redirect_uri') ?? '');
+  callback.searchParams.set('code', 'a code');
+  callback.searchParams.set('state', asked.searchParams.get('state') ?? '');
+  return callback.href;
 }

@@ -3,7 +3,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { guardedFetch } from '../../platform/http/guarded-fetch.ts';
 import type { OidcProvider } from '../identity/provider-registry.ts';
 import { SignInFailure } from './failure.ts';
-import { discover, MOST_BYTES, type OidcDeps, TIMEOUT_SECONDS } from './oidc.ts';
+import { discover, MOST_BYTES, type OidcDeps, type RemainingMs, startPatience } from './oidc.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
@@ -26,10 +26,14 @@ function isKeySet(value: unknown): value is JSONWebKeySet {
 }
 
 /** Returns the keys that the provider publishes now. Throws SignInFailure. */
-export async function fetchKeys({ config }: OidcDeps, address: string): Promise<JSONWebKeySet> {
+export async function fetchKeys(
+  { config }: OidcDeps,
+  address: string,
+  remainingMs: RemainingMs,
+): Promise<JSONWebKeySet> {
   const limits = {
     privateAddresses: config.providerPrivateAddresses,
-    timeoutMs: TIMEOUT_SECONDS * 1000,
+    timeoutMs: remainingMs(),
     mostBytes: MOST_BYTES,
   };
   const unavailable = new SignInFailure('unavailable', 'the keys of the provider cannot be read');
@@ -77,8 +81,10 @@ export async function verifyLogoutToken(
 ): Promise<{ issuer: string; token: LogoutToken }> {
   try {
     checkUnverified(token, provider);
-    const { issuer, jwks_uri: address } = (await discover(deps, provider)).serverMetadata();
-    const keys = createLocalJWKSet(await fetchKeys(deps, address ?? ''));
+    const remainingMs = startPatience();
+    const configuration = await discover(deps, provider, remainingMs);
+    const { issuer, jwks_uri: address } = configuration.serverMetadata();
+    const keys = createLocalJWKSet(await fetchKeys(deps, address ?? '', remainingMs));
     const { settings } = provider;
     const { payload } = await jwtVerify(token, keys, {
       issuer,

@@ -8,11 +8,19 @@ import { SignInFailure } from './failure.ts';
 import type { Binding } from './flows.ts';
 import { type Person, personOf } from './person.ts';
 
-export const TIMEOUT_SECONDS = 10;
+const TIMEOUT_MS = 10_000;
 export const MOST_BYTES = 1024 ** 2;
 
 // Only libraries with such a provider load the client.
 const load = () => import('openid-client');
+
+/** Returns how many milliseconds are left to a provider, at least one; all requests of a step share them (SSO-24). */
+export type RemainingMs = () => number;
+
+export function startPatience(): RemainingMs {
+  const until = performance.now() + TIMEOUT_MS;
+  return () => Math.max(1, until - performance.now());
+}
 
 export interface OidcDeps {
   config: Pick<Config, 'providerPrivateAddresses'>;
@@ -56,16 +64,17 @@ function failureOf(error: unknown): SignInFailure {
 }
 
 /**
- * Discovers the provider. Nothing is cached: sign-ins are rare, and a new key or endpoint counts at once (decision 721).
+ * Discovers the provider, whose responses to all requests with this configuration arrive in the remaining time.
+ * Nothing is cached: sign-ins are rare, and a new key or endpoint counts at once (decision 721).
  */
-export async function discover({ config }: OidcDeps, provider: OidcProvider): Promise<Configuration> {
+export async function discover(
+  { config }: OidcDeps,
+  provider: OidcProvider,
+  remainingMs = startPatience(),
+): Promise<Configuration> {
   const client = await load();
   const { settings, clientSecret } = provider;
-  const limits = {
-    privateAddresses: config.providerPrivateAddresses,
-    timeoutMs: TIMEOUT_SECONDS * 1000,
-    mostBytes: MOST_BYTES,
-  };
+  const limits = { privateAddresses: config.providerPrivateAddresses, mostBytes: MOST_BYTES };
   const basic = client.ClientSecretBasic(clientSecret ?? '');
   const post = client.ClientSecretPost(clientSecret ?? '');
   /** The method of OpenID Connect's default, unless the provider lists others only. */
@@ -85,14 +94,18 @@ export async function discover({ config }: OidcDeps, provider: OidcProvider): Pr
       },
       clientSecret === null ? client.None() : bySecret,
       {
-        timeout: TIMEOUT_SECONDS,
+        timeout: TIMEOUT_MS / 1000,
         // SSO-22: without these checks, the signature of an ID token is not verified in this flow.
         execute: [
           client.enableNonRepudiationChecks,
           ...(config.providerPrivateAddresses ? [client.allowInsecureRequests] : []),
         ],
         [client.customFetch]: (address, { method, headers, body }) =>
-          guardedFetch(limits, address, { method, headers, body: body?.toString() }),
+          guardedFetch({ ...limits, timeoutMs: remainingMs() }, address, {
+            method,
+            headers,
+            body: body?.toString(),
+          }),
       },
     );
   } catch (error) {

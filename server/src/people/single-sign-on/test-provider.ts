@@ -18,7 +18,7 @@ import { claimedAccounts, findAccount, findProvisioned } from './admit.ts';
 import { SignInFailure } from './failure.ts';
 import { fetchKeys } from './logout-token.ts';
 import { mappedRole, mappedTeams } from './mapping.ts';
-import { discover } from './oidc.ts';
+import { discover, startPatience } from './oidc.ts';
 import { isOfAllowedDomain, type Person, personOf } from './person.ts';
 import { describe, personOfAttributes } from './saml.ts';
 
@@ -40,15 +40,16 @@ async function check<T>(
 }
 
 async function checkOidc(deps: Deps, provider: OidcProvider): Promise<ProviderCheck[]> {
+  const remainingMs = startPatience();
   const discovery = await check(
     'discovery',
     'the configuration of the provider cannot be read, or is of another issuer',
-    async () => (await discover(deps, provider)).serverMetadata(),
+    async () => (await discover(deps, provider, remainingMs)).serverMetadata(),
   );
   const address = discovery.value?.jwks_uri;
   const jwks = await check('jwks', 'the keys of the provider cannot be read, or there are none', async () => {
     if (address === undefined) return null;
-    const { keys } = await fetchKeys(deps, address);
+    const { keys } = await fetchKeys(deps, address, remainingMs);
     return keys.length === 0 ? null : keys;
   });
   return [discovery.shown, jwks.shown];
