@@ -5,7 +5,7 @@ import { type Account, openLibrary, password } from '../support/library.ts';
 import { addAccount, anotherSession, bearer, grant, nowhere, signIn } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
-const library = await openLibrary();
+const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
 const { db } = library.deps;
 const root = await library.join('root', 'admin');
 /** Sees and writes accounts, but no personal data. */
@@ -136,6 +136,32 @@ describe('sign_in', () => {
     await root.ok('setUserStatus', { params: otto, body: { status: 'active' } });
     for (let failure = 0; failure < 5; failure += 1) await signIn(library, 'Otto', 'wrong password');
     expect(await stateOf(otto.ref)).toMatchObject({ possible: false, obstacle: 'locked' });
+  });
+
+  test('counts only what works now: hashes, enabled providers and a configured directory', async () => {
+    const cannot = { possible: false, by: [], obstacle: 'no_password' };
+    // SIGNIN-9
+    for (const [name, stored] of Object.entries({ 'plain text': password, nothing: '' }))
+      expect([name, await stateOf(await addAccount(library, name, stored))]).toEqual([name, cannot]);
+    for (const [name, stored] of Object.entries({ md5: 'A'.repeat(32), sha256: 'a'.repeat(64) }))
+      expect([name, await stateOf(await addAccount(library, name, stored))]).toEqual([
+        name,
+        { possible: true, by: ['password'] },
+      ]);
+    const [ofDirectory, ofProvider] = [await addAccount(library, 'ldap'), await addAccount(library, 'oidc')];
+    const ldap = { provider: 'ldap', provider_subject: 'x' };
+    await db.updateTable('users').set(ldap).where('ref', '=', ofDirectory).execute();
+    expect(await stateOf(ofDirectory)).toEqual(cannot);
+    const body = { name: 'studio', kind: 'oidc', label: 'Studio', client_id: 'vitrine' } as const;
+    await root.ok('createProvider', { body: { ...body, issuer: 'https://127.0.0.1' } });
+    const identity = { kind: 'oidc', issuer: 'https://127.0.0.1', subject: '1', provider: 'studio' } as const;
+    await db
+      .insertInto('user_identities')
+      .values({ user_ref: ofProvider, ...identity })
+      .execute();
+    expect(await stateOf(ofProvider)).toEqual({ possible: true, by: ['studio'] });
+    await root.ok('updateProvider', { params: { name: 'studio' }, body: { enabled: false } });
+    expect(await stateOf(ofProvider)).toEqual(cannot);
   });
 });
 

@@ -10,7 +10,7 @@ import { handle } from '../../core/handle.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
-import { checkCanSignIn, lockWaysToSignIn } from './ways-to-sign-in.ts';
+import { checkCanSignIn, lockWaysToSignIn, waysToSignIn } from './ways-to-sign-in.ts';
 
 /** PASSKEY-8: the passkeys of this account only. */
 function ownPasskeys(db: Database, { ref }: SignedIn) {
@@ -52,8 +52,9 @@ export const rename = handle(updatePasskey, async ({ db }, { caller, params, bod
   return { status: 200, body: renamed };
 });
 
-export const removePasskey = handle(deletePasskey, async ({ db }, { caller, params }) => {
-  await db.transaction().execute(async (tx) => {
+export const removePasskey = handle(deletePasskey, async (deps, { caller, params }) => {
+  const ways = await waysToSignIn(deps);
+  await deps.db.transaction().execute(async (tx) => {
     await lockWaysToSignIn(tx, caller.ref);
     const removed = await tx
       .deleteFrom('passkeys')
@@ -62,7 +63,7 @@ export const removePasskey = handle(deletePasskey, async ({ db }, { caller, para
       .returning('name')
       .executeTakeFirst();
     if (removed === undefined) throw notFound();
-    await checkCanSignIn(tx, caller.ref);
+    await checkCanSignIn(tx, caller.ref, ways);
     await recordRemoval(tx, caller, caller.ref, removed.name);
   });
   return { status: 204 };

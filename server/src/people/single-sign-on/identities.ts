@@ -3,7 +3,7 @@ import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { findEnabledProvider, readProviders } from '../identity/provider-registry.ts';
-import { checkCanSignIn, lockWaysToSignIn } from '../identity/ways-to-sign-in.ts';
+import { checkCanSignIn, lockWaysToSignIn, waysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { SignInFailure } from './failure.ts';
 import { redirectTo } from './start.ts';
 
@@ -40,9 +40,10 @@ export const link = handle(linkIdentity, async (deps, { caller, body, http }) =>
   }
 });
 
-/** SSO-18: an account keeps a password, a directory, another identity or a passkey. */
-export const unlink = handle(unlinkIdentity, async ({ db }, { caller, params }) => {
-  await db.transaction().execute(async (tx) => {
+/** SSO-18: an account keeps a password, a directory, another identity or a passkey with which it can sign in now. */
+export const unlink = handle(unlinkIdentity, async (deps, { caller, params }) => {
+  const ways = await waysToSignIn(deps);
+  await deps.db.transaction().execute(async (tx) => {
     await lockWaysToSignIn(tx, caller.ref);
     const removed = await tx
       .deleteFrom('user_identities')
@@ -51,7 +52,7 @@ export const unlink = handle(unlinkIdentity, async ({ db }, { caller, params }) 
       .returning('provider')
       .executeTakeFirst();
     if (removed === undefined) throw notFound();
-    await checkCanSignIn(tx, caller.ref);
+    await checkCanSignIn(tx, caller.ref, ways);
     await recordEvent(tx, caller, {
       event: 'user.identity.unlinked',
       subjectUserRef: caller.ref,

@@ -9,9 +9,9 @@ import { patchOf } from '../../platform/http/patch.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { recordEvent, recordEvents } from '../audit/record.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
+import { waysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
-import { waysToSignIn } from './sign-in-state.ts';
 
 const editable = ['display_name', 'fullname', 'email', 'language', 'quota_bytes', 'expires_at'] as const;
 

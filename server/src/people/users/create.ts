@@ -5,9 +5,9 @@ import { handle } from '../../core/handle.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { createAccount } from '../identity/accounts.ts';
+import { waysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { capabilitiesOfRole, findRole } from '../roles/roles.ts';
 import { showAdminUsers } from './show-admin.ts';
-import { waysToSignIn } from './sign-in-state.ts';
 
 const DEFAULT_ROLE = 'member';
 

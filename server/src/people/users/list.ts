@@ -10,8 +10,9 @@ import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import type { RegistryDeps } from '../identity/provider-registry.ts';
+import { waysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { showAdminUsers } from './show-admin.ts';
-import { signInState, waysToSignIn } from './sign-in-state.ts';
+import { signInState } from './sign-in-state.ts';
 
 /** The search covers only what the caller may read, so that hits reveal nothing else. */
 function matches(q: string, personal: boolean): RawBuilder<boolean> {

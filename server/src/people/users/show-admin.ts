@@ -5,7 +5,8 @@ import type { SignedIn } from '../../access/caller.ts';
 import { displayName, readerOfNames, seesPersonalData } from '../../access/identities.ts';
 import { legacyJson } from '../../access/legacy.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { type SignInColumns, shownState, signInState, type WaysToSignIn } from './sign-in-state.ts';
+import type { WaysToSignIn } from '../identity/ways-to-sign-in.ts';
+import { type SignInColumns, shownState, signInState } from './sign-in-state.ts';
 
 interface AccountRow extends Omit<AdminUser, 'sign_in' | 'legacy'>, SignInColumns {
   fullname: string | null;

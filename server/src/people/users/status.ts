@@ -6,9 +6,9 @@ import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { recordEvents } from '../audit/record.ts';
+import { waysToSignIn } from '../identity/ways-to-sign-in.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 import { showAdminUsers } from './show-admin.ts';
-import { waysToSignIn } from './sign-in-state.ts';
 
 /** Gives accounts a status. Directories do not change it afterwards (SCIM-12), except `provider`. */
 export async function writeStatus(
