@@ -1,10 +1,9 @@
-import { lookup } from 'node:dns/promises';
 import type { OidcSettings, ProviderChange, ProviderKind, SamlSettings } from '@vitrine/contract/providers';
 import { oidcDefaults, samlDefaults } from '../../core/config/sign-in-providers.ts';
 import type { Config } from '../../core/config.ts';
 import { certificateOf, type IdpMetadata, readIdpMetadata } from '../../core/saml-metadata.ts';
 import { parseOutboundUrl } from '../../platform/http/guarded-fetch.ts';
-import { isAllowedAddress } from '../../platform/http/outbound-addresses.ts';
+import { isAllowedAddress, resolveSoon } from '../../platform/http/outbound-addresses.ts';
 import { type Patch, patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { XmlFault } from '../../platform/xml/bounded-xml.ts';
@@ -125,8 +124,7 @@ async function checkAddress(config: Config, property: string, address: string): 
   if (url === null) throw refuse('provider-address-private', { property });
   if (property === 'issuer' && (url.search !== '' || url.hash !== ''))
     throw refuse('value-invalid', { property, reason: 'must have no query and no fragment' });
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  const addresses = await lookup(host, { all: true }).catch(() => []);
+  const addresses = await resolveSoon(url.hostname);
   if (addresses.some(({ address: found }) => !isAllowedAddress(found, isPrivateAllowed)))
     throw refuse('provider-address-private', { property });
 }

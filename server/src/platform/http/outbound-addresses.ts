@@ -37,15 +37,17 @@ export function pinnedLookup(privateAddresses: boolean, refusal: (host: string) 
 /** The longest wait for a name to resolve before a request that only stores it continues. */
 const RESOLVE_MS = 2000;
 
+/** Returns the addresses of a host; none if its name does not resolve soon. */
+export async function resolveSoon(hostname: string): Promise<readonly { address: string }[]> {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  return Promise.race([lookup(host, { all: true }).catch(() => []), delay(RESOLVE_MS, [], { ref: false })]);
+}
+
 /**
  * Returns whether requests may go to none of the addresses of a host. False for a name that does not resolve: each request
  * resolves it again.
  */
 export async function leadsInside(hostname: string, privateAddresses: boolean): Promise<boolean> {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const found = await Promise.race([
-    lookup(host, { all: true }).catch(() => []),
-    delay(RESOLVE_MS, [], { ref: false }),
-  ]);
+  const found = await resolveSoon(hostname);
   return found.length > 0 && found.every(({ address }) => !isAllowedAddress(address, privateAddresses));
 }
