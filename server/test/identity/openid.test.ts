@@ -1,12 +1,19 @@
 import type { ProviderChange } from '@vitrine/contract/providers';
-import { generateKeyPair, UnsecuredJWT } from 'jose';
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { softwarePasskey } from '../support/authenticator.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary, password } from '../support/library.ts';
-import { client, openBrowser, openForger, openProvider, type ProvidedPerson } from '../support/openid.ts';
-import { bearer, grant, setRole, setStatus, totpCode } from '../support/people.ts';
+import {
+  beginAtForger,
+  client,
+  openBrowser,
+  openForger,
+  openProvider,
+  type ProvidedPerson,
+} from '../support/openid.ts';
+import { bearer, grant, setEmail, setRole, setStatus, totpCode } from '../support/people.ts';
 import { addTeam } from '../support/teams.ts';
 
 const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
@@ -46,6 +53,7 @@ await root.ok('createProvider', {
 const change = (body: ProviderChange) => root.ok('updateProvider', { params: { name: 'studio' }, body });
 beforeEach(() => {
   forger.instead = null;
+  forger.userInfo = null;
   forger.idToken = (usual) => forger.sign(usual);
 });
 
@@ -61,14 +69,7 @@ async function signInAs(person: ProvidedPerson | null, query = '', browser = ope
 
 /** Signs in at the forger, whose page does nothing but redirect. */
 async function signInAtForger(browser = openBrowser(library)) {
-  const { location } = await browser.open(start('forger'));
-  const asked = new URL(location ?? '');
-  if (asked.origin !== forger.issuer) return { page: asked.pathname + asked.search, callback: '', browser };
-  forger.nonce = asked.searchParams.get('nonce') ?? '';
-  const callback = new URL(asked.searchParams.get('redirect_uri') ?? '');
-  callback.searchParams.set('code', 'a code');
-  callback.searchParams.set('state', asked.searchParams.get('state') ?? '');
-  return { page: await browser.follow(callback.href), callback: callback.href, browser };
+  return { page: await browser.follow(await beginAtForger(library, forger, browser)), browser };
 }
 
 const mara = (more: Record<string, unknown> = {}): ProvidedPerson => ({
@@ -194,6 +195,11 @@ describe('signing in', () => {
     const [first, second] = [await accountOf('ida'), await accountOf('ivo')];
     expect([first?.role, second?.role]).toEqual(['viewer', 'viewer']);
     expect([await teamsOf(first?.ref), await teamsOf(second?.ref)]).toEqual([[other], [team]]);
+    // A person with an account uses no invitation up.
+    const spare = await invite({ role: 'admin' });
+    expect((await signInAs(ida, `?invitation=${spare.token}`)).page).toBe('/');
+    const state = (await root.ok('listInvitations')).items.find(({ id }) => id === spare.id)?.state;
+    expect([state, (await accountOf('ida'))?.role]).toEqual(['open', 'viewer']);
   });
 
   // SSO-12
@@ -260,15 +266,14 @@ describe('roles and teams', () => {
 describe('existing accounts', () => {
   // SSO-15
   test('are linked only with their password, even if name or e-mail are the same in another spelling', async () => {
-    const ada = await library.join('Ada');
-    await deps.db
-      .updateTable('users')
-      .set({ email: 'ada@studio.example' })
-      .where('ref', '=', ada.ref)
-      .execute();
+    const [ada, zoe] = await library.joinAll('Ada', 'Zo\u00eb');
+    await setEmail(library, ada, 'ada@studio.example');
+    await setEmail(library, zoe, 'zo\u00eb@studio.example');
     for (const claims of [
       { preferred_username: 'aDa' },
       { preferred_username: 'someone', email: 'ADA@studio.example', email_verified: true },
+      { preferred_username: 'ZOE\u0308' },
+      { preferred_username: 'someone', email: 'ZOE\u0308@studio.example', email_verified: true },
     ]) {
       const { page, token } = await signInAs({ sub: 'id-of-ada', ...claims });
       expect([page, token]).toEqual(['/sign-in?step=link', undefined]);
@@ -325,6 +330,10 @@ describe('existing accounts', () => {
     const credential = softwarePasskey(address).attest(await visitor.ok('startPasskey'));
     const { id } = await visitor.ok('addPasskey', { body: { credential } });
     const [identity] = (await visitor.ok('listIdentities')).items;
+    // A provider that is not enabled is no way to sign in.
+    await change({ enabled: false });
+    expect((await visitor.refused('deletePasskey', { params: { id } })).status).toBe(409);
+    await change({ enabled: true });
     await visitor.ok('unlinkIdentity', { params: { id: identity?.id ?? '' } });
     expect((await visitor.refused('deletePasskey', { params: { id } })).status).toBe(409);
   });
@@ -408,8 +417,15 @@ describe('responses', () => {
     const forged: Record<string, typeof forger.idToken> = {
       'another key': (usual) => forger.sign(usual, foreign),
       'no signature': async (usual) => new UnsecuredJWT(usual).encode(),
+      'the secret of the client as key': (usual) =>
+        new SignJWT(usual)
+          .setProtectedHeader({ alg: 'HS256', kid: 'one' })
+          .sign(new TextEncoder().encode(client.secret)),
+      'a key that is not published': (usual) => forger.sign(usual, undefined, 'unknown'),
       'another issuer': (usual) => forger.sign({ ...usual, iss: 'https://other.example' }),
       'another audience': (usual) => forger.sign({ ...usual, aud: 'someone else' }),
+      'no audience': ({ aud, ...usual }) => forger.sign(usual),
+      'no time': ({ iat, ...usual }) => forger.sign(usual),
       'no nonce': ({ nonce, ...usual }) => forger.sign(usual),
       'another nonce': (usual) => forger.sign({ ...usual, nonce: 'other' }),
       'the past': (usual) => forger.sign({ ...usual, iat: now - 900, exp: now - 600 }),
@@ -433,6 +449,38 @@ describe('responses', () => {
     expect(await accountOf('forged')).toBeUndefined();
     const failures = await auditEvents(library, { event: 'auth.provider.failed' });
     expect(JSON.stringify(failures)).not.toContain('eyJ');
+  });
+
+  // SSO-22
+  test('without the name of a key are accepted if one key is published, and refused if several are', async () => {
+    forger.idToken = (usual) => forger.sign(usual, undefined, null);
+    expect((await signInAtForger()).page).toBe('/');
+    await forger.publishAnother();
+    expect((await signInAtForger()).page).toBe('/sign-in?error=invalid');
+    forger.idToken = (usual) => forger.sign(usual);
+    expect((await signInAtForger()).page).toBe('/');
+  });
+
+  // SSO-22
+  test('are completed by the userinfo endpoint, unless it answers about another person', async () => {
+    forger.userInfo = { sub: 'forged', name: 'Of the Endpoint' };
+    expect((await signInAtForger()).page).toBe('/');
+    expect((await accountOf('forged'))?.fullname).toBe('Of the Endpoint');
+    forger.userInfo = { sub: 'id-of-mara', name: 'Somebody Else' };
+    expect((await signInAtForger()).page).toBe('/sign-in?error=invalid');
+    expect((await accountOf('forged'))?.fullname).toBe('Of the Endpoint');
+  });
+
+  // SSO-22, SSO-24
+  test('whose code the provider does not accept, or accepts no more, are refused', async () => {
+    const browser = openBrowser(library);
+    const callback = await beginAtForger(library, forger, browser);
+    const token = forger.silence('/token');
+    const page = browser.follow(callback);
+    (await token).response
+      .writeHead(400, { 'content-type': 'application/json' })
+      .end('{"error":"invalid_grant"}');
+    expect([await page, browser.cookie(address, 'user')]).toEqual(['/sign-in?error=invalid', undefined]);
   });
 
   // SSO-22, SSO-10
@@ -462,6 +510,16 @@ describe('responses', () => {
       'redirects',
       (response: Parameters<NonNullable<typeof forger.instead>>[0]) =>
         response.writeHead(302, { location: `${provider.issuer}/.well-known/openid-configuration` }).end(),
+    ],
+    [
+      'has the configuration of another issuer',
+      (response: Parameters<NonNullable<typeof forger.instead>>[0]) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(
+          JSON.stringify({
+            issuer: 'https://other.example',
+            authorization_endpoint: `${forger.issuer}/authorize`,
+          }),
+        ),
     ],
     [
       'answers too much',
