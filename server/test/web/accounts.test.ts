@@ -1,8 +1,10 @@
-import { afterAll, expect, test } from 'vitest';
+import { createServer } from 'node:http';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { openMailbox } from '../mail/mailbox.ts';
 import { password } from '../support/library.ts';
+import { listen } from '../support/listen.ts';
 import { client, openProvider } from '../support/openid.ts';
-import { openSamlProvider } from '../support/saml.ts';
+import { openSamlProvider, readRequest } from '../support/saml.ts';
 import { call } from './call.ts';
 import { accountButton, offerPassword, overhang, phone, signInButton, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
@@ -132,6 +134,28 @@ test('an administrator adds a provider, with which a person links an identity an
   await ines.goto('/settings/security');
   await ines.getByRole('button', { name: 'Link Studio North' }).click();
   await ines.getByText('That identity could not be linked.').waitFor();
+
+  /** Each person uses a browser of their own, because the provider remembers who is signed in. */
+  const signInWith = async (person: { sub: string; preferred_username: string }) => {
+    provider.person = person;
+    const browser = await studio.openPage(phone);
+    await browser.goto('/sign-in?next=%2Ftags');
+    await browser.getByRole('link', { name: 'Sign in with Studio North' }).click();
+    return browser;
+  };
+  const stranger = await signInWith({ sub: 'id-of-a-stranger', preferred_username: 'stranger' });
+  await stranger.getByText('You have no account here. Ask an administrator.').waitFor();
+  const known = { sub: 'id-of-ines', preferred_username: 'Ines' };
+  const first = await signInWith(known);
+  await first.getByText('An account here has your name or e-mail address.').waitFor();
+  await first.getByLabel('Password', { exact: true }).fill(password);
+  await signInButton(first).click();
+  await first.waitForURL('**/tags');
+  await accountButton(first).waitFor();
+  const second = await signInWith(known);
+  await second.waitForURL('**/tags');
+  await accountButton(second).waitFor();
+
   await row.getByRole('button', { name: 'Unlink' }).click();
   await olga.getByRole('alertdialog').getByRole('button', { name: 'Unlink' }).click();
   await olga.getByText('No identities are linked.').waitFor();
@@ -164,4 +188,43 @@ test.each([390, 1440])('an administrator adds a provider of SAML at a width of %
   await admin.getByRole('button', { name: 'Remove' }).click();
   await admin.getByRole('alertdialog').getByRole('button', { name: 'Remove provider' }).click();
   await admin.getByText('No providers yet.').waitFor();
+});
+
+test('a person signs in with a provider of SAML, whose page posts the response', async () => {
+  const server = createServer();
+  const entityId = `http://127.0.0.1:${await listen(server)}`;
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const saml = await openSamlProvider(entityId);
+  const admin = await studio.enter('mara');
+  await call(admin, 'POST', '/admin/providers', {
+    kind: 'saml',
+    name: 'posting',
+    label: 'Studio South',
+    metadata: saml.metadata,
+    creation: 'first_sign_in',
+  });
+  const ours = `${studio.address}/api/v1/auth/saml/posting`;
+  server.on('request', async ({ url }, response) => {
+    const request = readRequest(`${entityId}${url}`);
+    if (request.id === '') return void response.writeHead(404).end();
+    const metadata = await (await fetch(`${ours}/metadata`)).text();
+    const person = { nameId: 'sara', displayName: 'Sara Holm' };
+    const fields = {
+      SAMLResponse: await saml.respond(request, person, metadata),
+      RelayState: request.relayState,
+    };
+    const inputs = Object.entries(fields).map(([name, value]) => `<input name="${name}" value="${value}">`);
+    const form = `<form method="post" action="${ours}/callback">${inputs.join('')}</form>`;
+    response.setHeader('content-type', 'text/html');
+    response.end(`${form}<script>document.forms[0].submit()</script>`);
+  });
+  const page = await studio.openPage();
+  await page.goto('/sign-in?next=%2Ftags');
+  await page.getByRole('link', { name: 'Sign in with Studio South' }).click();
+  await page.waitForURL(`${studio.address}/tags`);
+  await accountButton(page).click();
+  await page.getByText('Sara Holm').waitFor();
 });
