@@ -115,8 +115,11 @@ export const AssetSelection = closed({
 });
 export type AssetSelection = Static<typeof AssetSelection>;
 
-/** The posts that match all of this, of those that the caller may read. `owner_ref` is the author. */
-export const PostSelection = closed(queried);
+/**
+ * The posts that match all of this: published ones of the caller's feed, or with `state_id` those in that state, drafts
+ * too. `owner_ref` is the author.
+ */
+export const PostSelection = closed({ ...queried, state_id: Type.Optional(Uuid) });
 export type PostSelection = Static<typeof PostSelection>;
 
 const Ids = Type.Array(Uuid, { minItems: 1, maxItems: mostNamed });

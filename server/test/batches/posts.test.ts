@@ -1,4 +1,4 @@
-import type { PostAction } from '@vitrine/contract/batches';
+import type { PostAction, PostSelection } from '@vitrine/contract/batches';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { appendPosts } from '../../src/content/collections/place.ts';
@@ -113,6 +113,26 @@ describe('many posts', () => {
     for (const id of ids) expect((await mara.refused('getPost', { params: { id } })).status).toBe(404);
     expect(await run(mara, ids, { kind: 'restore' })).toMatchObject({ changed: 2 });
     expect(await undo(done.id)).toMatchObject({ changed: 0, refused_count: 2 });
+  });
+
+  // BATCH-1
+  test('are no drafts when a query selects them, unless it asks for that state', async () => {
+    const tags = ['half done'];
+    const [published = ''] = await make(1, { tags });
+    const [draft = ''] = await make(1, { tags, draft: true });
+    const selected = async (query: PostSelection, who: Visitor = mara) => {
+      const body = { query, action: { kind: 'add_tags' as const, tags: ['chosen'] } };
+      const answer = await who.ok('batchPosts', { body });
+      const id = 'job_id' in answer ? answer.job_id : '';
+      await library.runJobs();
+      const { items } = await who.ok('listBatchItems', { params: { id }, query: {} });
+      return items.map((item) => item.id);
+    };
+    const root = await library.join('root', 'admin');
+    for (const who of [mara, root]) expect(await selected({ tag: tags }, who)).toEqual([published]);
+    expect(await selected({ tag: tags, state_id: stateId('wip') })).toEqual([draft]);
+    expect(await selected({ tag: tags, state_id: stateId('wip') }, tom)).toEqual([]);
+    expect(await selected({ tag: tags, state_id: stateId('published') })).toEqual([published]);
   });
 
   test('are selected by author and tag', async () => {

@@ -1,5 +1,6 @@
 import type { AssetSelection, PostSelection } from '@vitrine/contract/batches';
 import { type RawBuilder, sql } from 'kysely';
+import { feedPosts } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { postsInCollection } from '../../access/collections.ts';
 import { readablePosts } from '../../access/posts.ts';
@@ -18,14 +19,20 @@ async function selectAssets(
   return sql`select a.id from assets a where ${matching} order by a.created_at, a.id`;
 }
 
-/** The posts that match, oldest first, as a query with the column `id`. */
+/**
+ * The posts that match, oldest first, as a query with the column `id`. Without a state, only those that lists show: all
+ * results of a list include no drafts (BATCH-1).
+ */
 async function selectPosts(
   db: Database,
   caller: SignedIn,
   query: PostSelection,
 ): Promise<RawBuilder<unknown>> {
-  const { team_id, owner_ref, collection } = query;
-  const conditions: RawBuilder<boolean>[] = [readablePosts(caller)];
+  const { team_id, owner_ref, collection, state_id } = query;
+  const conditions: RawBuilder<boolean>[] =
+    state_id === undefined
+      ? [feedPosts(caller)]
+      : [readablePosts(caller), sql<boolean>`p.state_id = ${state_id}`];
   if (team_id !== undefined) conditions.push(sql`p.team_id = ${team_id}`);
   if (owner_ref !== undefined) conditions.push(sql`p.author_user_ref = ${owner_ref}`);
   if (collection !== undefined) conditions.push(postsInCollection(caller, collection));
