@@ -42,7 +42,7 @@ export const resolveDuplicates = operation({
   tag: 'Assets',
   summary: 'Merge duplicates, or mark them as different',
   description:
-    'With `keep` and `remove`, gives the kept asset the values and tags that it lacks, puts it into the posts of the others in their place, and moves the others to the trash. With `different`, leaves the group out of the list from now on.',
+    'With `keep` and `remove`, gives the kept asset the values and tags that it lacks, puts it into the posts of the others in their place with the annotations of theirs, and moves the others to the trash. With `different`, leaves the group out of the list from now on.',
   door: 'signedIn',
   scope: 'assets.write',
   params: closed({ id: Uuid }),

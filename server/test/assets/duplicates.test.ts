@@ -208,6 +208,53 @@ test('merging moves links and named shares to the kept file if it is held alike,
   expect(back.items.map(({ id }) => id)).toEqual([wider]);
 });
 
+// DUPLICATE-7
+test('merging moves comments on places, and what guests wrote and picked, to the kept file', async () => {
+  const [first, second] = [await scene(11), await scene(12)];
+  const kept = await upload(mara, first, { title: 'Kept', sensitivity: 'posts' });
+  await mara.ok('addAssetVersion', { params: { id: kept.id }, body: formOf(second) });
+  const copy = await mara.ok('createAsset', {
+    body: { file_hash: kept.file_hash ?? '', sensitivity: 'posts' },
+  });
+  await mara.ok('addAssetVersion', { params: { id: copy.id }, body: formOf(second) });
+  const post = await publish(mara, [{ id: copy.id }]);
+  const annotate = (words: string, version: number) =>
+    tom.ok('createAnnotation', {
+      params: { id: post.id },
+      body: { asset_id: copy.id, version, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: words },
+    });
+  await annotate('On the first', 1);
+  const root = await annotate('On the second', 2);
+  await mara.ok('createComment', { params: { id: post.id }, body: { body: 'Yes', parent_id: root.id } });
+
+  const link = await mara.ok('createPostLink', {
+    params: { id: post.id },
+    body: { allow_feedback: true, allow_picks: true },
+  });
+  const visit = library.anonymous();
+  const below = `/links/${link.token}`;
+  const named = await visit.send(`${below}/guest`, { method: 'POST', body: { name: 'Jonas' } });
+  const headers = { cookie: named.headers.get('set-cookie')?.split(';')[0] ?? '' };
+  await visit.send(`${below}/picks/${copy.id}`, { method: 'PUT', headers });
+  const words = { asset_id: copy.id, anchor: { kind: 'point', x: 0.1, y: 0.1 }, body: 'Crop here' };
+  await visit.send(`${below}/annotations`, { method: 'POST', headers, body: words });
+
+  const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(copy.id));
+  expect((await resolve(mara, group?.id ?? '', { keep: kept.id, remove: [copy.id] })).status).toBe(204);
+  const { items } = await tom.ok('listComments', { params: { id: post.id }, query: {} });
+  expect(items.map(({ body, annotation }) => [body, annotation?.asset_id, annotation?.version])).toEqual([
+    ['On the second', kept.id, 2],
+    ['On the first', kept.id, 1],
+  ]);
+  expect(items[0]?.replies?.map(({ body }) => body)).toEqual(['Yes']);
+  const found = await tom.ok('search', { query: { q: '"on the second"', kind: 'post' } });
+  expect(found.items.map((hit) => hit.kind === 'post' && hit.post.id)).toEqual([post.id]);
+  const picks = await mara.ok('listLinkPicks', { params: { link: link.id } });
+  expect(picks.items).toMatchObject([{ asset_id: kept.id, guest: { name: 'Jonas' } }]);
+  const comments = JSON.parse((await visit.send(`${below}/comments`, { headers })).text);
+  expect(comments.items).toMatchObject([{ body: 'Crop here', asset_id: kept.id }]);
+});
+
 // DUPLICATE-5
 test('files that were marked as different are not shown again', async () => {
   const [group] = await list(mara, 'exact');

@@ -15,6 +15,7 @@ import { storedIn, type ValueColumns } from '../fields/values/typed-value.ts';
 import { setByOf } from '../fields/values/write.ts';
 import type { Merge } from './groups.ts';
 import { moveAccess } from './move-access.ts';
+import { moveComments } from './move-comments.ts';
 
 interface ValueRow extends ValueColumns, Definition {
   set_by: SetBy;
@@ -147,6 +148,7 @@ export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promi
   await replaceInCollections(tx, merge);
   await moveRelations(tx, merge);
   await moveAccess(tx, caller, merge);
+  await moveComments(tx, merge, posts);
   await moveToTrash(tx, caller, remove, `merged into ${keep}`);
   await notifyPeersOfEach(tx, 'post', posts, caller.ref);
   await notifyPeersOfEach(tx, 'asset', [keep, ...remove], caller.ref);
