@@ -61,9 +61,9 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await confirmation.getByRole('button', { name: 'Remove' }).click();
   await admin.getByRole('button', { name: 'Remove: See accounts' }).waitFor({ state: 'detached' });
 
-  // A filter by name and event; the sentence names both.
+  // A filter by the name that is shown, and by event; the sentence names both.
   await visit(admin, '/admin/audit');
-  await admin.getByLabel('Done to').fill('otto');
+  await admin.getByLabel('Done to').fill('Otto Brandt');
   await admin.getByLabel('Event', { exact: true }).fill('capability.*');
   await admin.getByRole('button', { name: 'Filter' }).click();
   await admin.waitForURL(/subject=\d+/);
