@@ -138,6 +138,21 @@ test('selects posts in the feed, a collection and the search, and restores from 
   await expect.poll(() => select('Fog').count()).toBe(0);
   await expect.poll(() => select('Rain').count()).toBe(1);
 
+  // Also on pages of teams, and files that a search finds.
+  const mara = await studio.enter('mara');
+  const { id: team } = await call(mara, 'POST', '/teams', { name: 'Weather watch' });
+  await call(mara, 'PATCH', `/posts/${posts[0]}`, { team_id: team });
+  for (const [path, name, words] of [
+    [`/teams/${team}`, 'Fog', '1 post selected'],
+    ['/search?q=file&kind=asset', 'File 3', '1 file selected'],
+  ] as const) {
+    await visit(ana, path);
+    await select(name).click();
+    await bar(ana).getByText(words).waitFor();
+    await ana.keyboard.press('Escape');
+    await expect.poll(() => bar(ana).count()).toBe(0);
+  }
+
   await visit(ana, '/search?q=rain&kind=post');
   await select('Rain').click();
   await bar(ana).getByRole('button', { name: 'Who may see them' }).click();
@@ -347,6 +362,88 @@ test.each([
   expect(await offers()).toContain('Who may see them');
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
+});
+
+/** Lets no list of the page read beyond its first page. */
+async function holdFurtherPages(page: Page): Promise<void> {
+  await page.route(/\/api\/v1\/.*[?&]cursor=/, () => new Promise(() => {}));
+}
+
+/** Selects what is loaded of a list, and then all of it. */
+async function selectAll(page: Page, loaded: number): Promise<void> {
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await bar(page)
+    .getByRole('button', { name: `Select the ${loaded} loaded` })
+    .click();
+  await bar(page)
+    .getByRole('button', { name: /^Select all( \d+)? results$/ })
+    .click();
+}
+
+test.each([
+  ['a phone', phone],
+  ['a desktop', { viewport: { width: 1440, height: 900 } }],
+])('on %s, changes all results of a list, and all of the trash', async (_, screen) => {
+  const page = await studio.enter('ana', screen);
+  const tag = `pile ${screen.viewport.width}`;
+  for (let at = 1; at <= 60; at += 1)
+    await call(page, 'POST', '/assets', {
+      file_hash: pier.file_hash,
+      sensitivity: 'public',
+      title: `${tag}, ${at}`,
+      tags: [tag],
+    });
+  await holdFurtherPages(page);
+  const dialog = page.getByRole('dialog');
+  const notices = page.getByRole('region', { name: 'Changes' });
+  const live = async () => (await call(page, 'GET', `/assets/count?tag=${encodeURIComponent(tag)}`)).total;
+
+  await page.goto(`/assets?tag=${encodeURIComponent(tag)}`);
+  await page.getByText('60 files', { exact: true }).waitFor();
+  await selectAll(page, 50);
+  await bar(page).getByText('All 60 results selected').waitFor();
+  await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Delete' }).click();
+  await dialog.getByText('For all files of this list.').waitFor();
+  await dialog.getByRole('button', { name: 'Delete 60 files' }).click();
+  await notices.getByText('60 files changed').waitFor();
+  expect(await live()).toBe(0);
+
+  // The trash has no query, so the page reads which files they are.
+  await visit(page, '/trash');
+  await page.getByRole('list', { name: 'Deleted items' }).waitFor();
+  await selectAll(page, 50);
+  await bar(page).getByText('60 files selected').waitFor();
+  await bar(page).getByRole('button', { name: 'Restore 60 files' }).click();
+  await dialog.getByText('60 files will change.').waitFor();
+  await dialog.getByRole('button', { name: 'Restore 60 files' }).click();
+  await notices.getByText('Restored').waitFor();
+  await expect.poll(live).toBe(60);
+  await page.close();
+});
+
+// Files of a post are no items of the collection that the post is in.
+test('selects all items of a collection, but not the files of its posts', async () => {
+  const page = await studio.enter('ana');
+  const { id } = await call(page, 'POST', '/collections', { name: 'Crate' });
+  const body = { file_hash: pier.file_hash, sensitivity: 'public', title: 'In the crate' };
+  const { id: file } = await call(page, 'POST', '/assets', body);
+  await call(page, 'PUT', `/collections/${id}/assets/${file}`);
+  await call(page, 'PUT', `/collections/${id}/posts/${await publish(page, 'On the crate', [pier.id])}`);
+  await holdFurtherPages(page);
+  // The first page of the list is short.
+  await page.route(/\/collections\/[^/]+\/items\?limit=50$/, (route) =>
+    route.continue({ url: route.request().url().replace('limit=50', 'limit=1') }),
+  );
+  await page.goto(`/collections/${id}`);
+  await page.getByRole('checkbox', { name: 'Select In the crate' }).waitFor({ state: 'attached' });
+  await selectAll(page, 1);
+  await bar(page).getByText('2 items selected').waitFor();
+  await bar(page).getByRole('button', { name: 'Add tags' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add tags' });
+  await dialog.getByLabel('Tags', { exact: true }).fill('crate,');
+  await dialog.getByRole('status').getByText('2 items will change.').waitFor();
+  await page.close();
 });
 
 test('restores files and posts of the trash together', async () => {

@@ -22,13 +22,14 @@ export function pageParams(cursor: string, limit = pageLength): PageParams {
   return cursor === '' ? { limit } : { limit, cursor };
 }
 
-/** Reads all items of a short list, page by page. */
+/** Reads all items of a short list, page by page, or those of the first pages that have `most`. */
 export async function readToEnd<T>(
   read: (params: PageParams) => Promise<Page & { readonly items: readonly T[] }>,
+  most = Number.POSITIVE_INFINITY,
 ): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined = byCursor.initialPageParam;
-  while (cursor !== undefined) {
+  while (cursor !== undefined && items.length < most) {
     const page: Page & { readonly items: readonly T[] } = await read(pageParams(cursor, 200));
     items.push(...page.items);
     cursor = byCursor.getNextPageParam(page);

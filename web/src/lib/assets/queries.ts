@@ -10,6 +10,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { putFreshAssets } from '#lib/posts/queries.ts';
+import type { ReadKeys } from '#lib/selection/read-keys.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import { withSeededLabel } from '#lib/translations/seeded.ts';
 import { type AssetFilter, assetFiltersOf, assetQueryOf } from './asset-filter.ts';
@@ -47,6 +48,15 @@ export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: n
         signal,
       }),
   });
+}
+
+/** Returns a function that reads the ids of a library without placeholders, page by page. */
+export function libraryIds({ client }: Service, filter: AssetFilter, ownRef: number): ReadKeys {
+  return async (page) => {
+    const query = { ...page, ...assetQueryOf(filter, ownRef) };
+    const { items, next_cursor } = await client.call('listAssets', { query });
+    return { items: items.filter(({ restricted }) => !restricted).map(({ id }) => id), next_cursor };
+  };
 }
 
 /** Counts a library without placeholders. */

@@ -10,6 +10,7 @@ import type { Operations } from '@vitrine/contract/operations';
 import type { Post } from '@vitrine/contract/posts';
 import type { MissingWords } from '#lib/page-problems.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
+import type { ReadKeys } from '#lib/selection/read-keys.ts';
 import type { Service } from '#lib/service.ts';
 import type { FeedChoice } from './feed-choice.ts';
 import { withFreshAssets } from './refreshed.ts';
@@ -35,19 +36,28 @@ export function feedQuery({ client }: Service, choice: FeedChoice) {
     refetchOnWindowFocus: isOld,
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
-      client.call('listPosts', {
-        query: {
-          ...pageParams(pageParam),
-          sort: choice.sort,
-          ...(choice.drafts ? { draft: true } : { feed: choice.feed }),
-          ...(choice.tags === undefined ? {} : { tag: [...choice.tags] }),
-          ...(choice.author === undefined ? {} : { author_ref: choice.author }),
-          ...(choice.team === undefined ? {} : { team_id: choice.team }),
-          ...(choice.origin === undefined ? {} : { origin: choice.origin }),
-        },
-        signal,
-      }),
+      client.call('listPosts', { query: { ...pageParams(pageParam), ...postsOf(choice) }, signal }),
   });
+}
+
+/** Returns the query of a feed without its page. */
+function postsOf({ sort, drafts, feed, tags, author, team, origin }: FeedChoice) {
+  return {
+    sort,
+    ...(drafts ? { draft: true } : { feed }),
+    ...(tags === undefined ? {} : { tag: [...tags] }),
+    ...(author === undefined ? {} : { author_ref: author }),
+    ...(team === undefined ? {} : { team_id: team }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+/** Returns a function that reads the ids of a feed, page by page. */
+export function feedIds({ client }: Service, choice: FeedChoice): ReadKeys {
+  return async (page) => {
+    const { items, next_cursor } = await client.call('listPosts', { query: { ...page, ...postsOf(choice) } });
+    return { items: items.map(({ id }) => id), next_cursor };
+  };
 }
 
 function feedsOf(queries: QueryClient): Feed[] {

@@ -5,7 +5,8 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import type { Post } from '@vitrine/contract/posts';
 import type { Highlight, SearchHit, SearchKind } from '@vitrine/contract/search';
 import type { Tag } from '@vitrine/contract/tags';
-import { byCursor, pageParams } from '#lib/paging.ts';
+import { byCursor, type PageParams, pageParams } from '#lib/paging.ts';
+import type { ReadKeys } from '#lib/selection/read-keys.ts';
 import type { Service } from '#lib/service.ts';
 import { type SearchCriteria, savedQueryOf, without } from './criteria.ts';
 
@@ -27,12 +28,12 @@ async function readPage<T>(
   criteria: SearchCriteria,
   kind: SearchKind,
   take: Take<T>,
-  turn: { limit: number; cursor?: string },
-  signal: AbortSignal,
+  turn: PageParams,
+  signal: AbortSignal | null,
 ): Promise<FoundPage<T>> {
   const page = await client.call('search', {
     query: { ...savedQueryOf({ ...criteria, kind }), ...turn },
-    signal,
+    ...(signal === null ? {} : { signal }),
   });
   const items: T[] = [];
   const matches: Record<string, readonly Highlight[]> = {};
@@ -80,6 +81,15 @@ export function foundAssetsQuery(service: Service, criteria: SearchCriteria, lim
         signal,
       ),
   });
+}
+
+/** Returns a function that reads the ids of the posts or assets that a search finds, without placeholders. */
+export function foundIds(service: Service, criteria: SearchCriteria, kind: 'post' | 'asset'): ReadKeys {
+  const take: Take<string> = (hit) => {
+    if (hit.kind === 'post') return [hit.post.id, hit.post.id];
+    return hit.kind === 'asset' && !hit.asset.restricted ? [hit.asset.id, hit.asset.id] : undefined;
+  };
+  return (page) => readPage(service, criteria, kind, take, page, null);
 }
 
 /** Searches collections. */

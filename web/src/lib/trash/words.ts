@@ -1,4 +1,5 @@
 import type { TrashItem, TrashScope } from '@vitrine/contract/trash';
+import { keyOf } from '#lib/batches/targets.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 
 /** Describes who deleted an item. `name` is the person's name if known, undefined while it is loading. */
@@ -18,6 +19,11 @@ export const kindWords: Readonly<Record<TrashItem['kind'], string>> = {
 /** Returns the address of an item once it is restored. */
 export function addressOf({ kind, id }: Pick<TrashItem, 'kind' | 'id'>): string {
   return `/${kind}s/${id}`;
+}
+
+/** Returns the key by which an item is chosen; undefined for collections, which are restored one at a time. */
+export function selectionKey({ kind, id, restorable }: TrashItem): string | undefined {
+  return restorable && kind !== 'collection' ? keyOf(kind, id) : undefined;
 }
 
 /** Returns the scope in an address. */
