@@ -149,6 +149,17 @@ describe('properties', () => {
     expect((await mara.refused('batchAssets', { body: neither })).status).toBe(400);
   });
 
+  // BATCH-1
+  test('takes at most 10,000 ids', async () => {
+    const status = (count: number) =>
+      mara.status('POST', '/assets/batch', {
+        ids: Array.from({ length: count }, () => nowhere),
+        action: { kind: 'delete' },
+        dry_run: true,
+      });
+    expect([await status(10_001), await status(0), await status(10_000)]).toEqual([400, 400, 200]);
+  });
+
   test('a state is set, and an unknown one or one of posts is refused at once', async () => {
     const states = await mara.ok('listWorkflowStates', { query: {} });
     const ids = await make(2);
@@ -197,6 +208,55 @@ describe('fields', () => {
       body: { ids: [a], action: { kind: 'set_field', field_id: field.id, value_num: 3 } },
     });
     expect(wrong.status).toBe(400);
+  });
+});
+
+describe('undoing', () => {
+  // BATCH-9
+  test('leaves what somebody has changed since, whatever the batch did', async () => {
+    const field = await root.ok('createField', {
+      body: { code: 'since', label: 'Since', type: 'text', subject_kind: 'asset' },
+    });
+    const states = await mara.ok('listWorkflowStates', { query: { domain: 'asset' } });
+    const stateId = (code: string) => states.find((state) => state.code === code)?.id ?? '';
+    const { id: collection } = await mara.ok('createCollection', { body: { name: 'Since' } });
+    const patch = (body: object) => (id: string) => root.ok('updateAsset', { params: { id }, body });
+    const write = (value_text: string) => (id: string) =>
+      root.ok('setAssetFieldValue', { params: { id, field_id: field.id }, body: { value_text } });
+    const inCollection = (id: string) => ({ params: { id: collection, asset_id: id } });
+    const put = (id: string) => mara.ok('addAssetToCollection', inCollection(id));
+    const take = (id: string) => mara.ok('removeAssetFromCollection', inCollection(id));
+    const field_id = field.id;
+    type Change = (id: string) => Promise<unknown>;
+    const cases: readonly [AssetAction, Change, before?: Change][] = [
+      [{ kind: 'remove_tags', tags: ['old'] }, patch({ tags: ['mine'] })],
+      [{ kind: 'set_field', field_id, value_text: 'theirs' }, write('mine')],
+      [{ kind: 'append_field', field_id, value_text: 'theirs' }, write('mine'), write('before')],
+      [{ kind: 'clear_field', field_id }, write('mine'), write('before')],
+      [{ kind: 'set_sensitivity', sensitivity: 'restricted' }, patch({ sensitivity: 'public' })],
+      [{ kind: 'set_status', status: 'archived' }, patch({ status: 'draft' })],
+      [
+        { kind: 'set_state', state_id: stateId('approved') },
+        (id) => run(root, [id], { kind: 'set_state', state_id: stateId('wip') }),
+      ],
+      [{ kind: 'set_mature', mature: true }, patch({ mature: false })],
+      [{ kind: 'set_ai_provenance', ai_provenance: 'generated' }, patch({ ai_provenance: 'assisted' })],
+      [{ kind: 'add_to_collection', collection_id: collection }, take],
+      [{ kind: 'remove_from_collection', collection_id: collection }, put, put],
+      [{ kind: 'delete' }, (id) => mara.ok('restoreAsset', { params: { id } })],
+    ];
+    for (const [action, change, before] of cases) {
+      const ids = await make(2, { tags: ['old'], sensitivity: 'org' });
+      const [touched = ''] = ids;
+      if (before !== undefined) for (const id of ids) await before(id);
+      const done = await run(mara, ids, action);
+      expect(done, action.kind).toMatchObject({ changed: 2 });
+      await change(touched);
+      expect(await undo(mara, done.id), action.kind).toMatchObject({
+        changed: 1,
+        refused: [{ id: touched, reason: 'changed since' }],
+      });
+    }
   });
 });
 

@@ -2,6 +2,8 @@ import type { DownloadPreset } from '@vitrine/contract/downloads';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openConversions } from '../../src/content/downloads/conversions.ts';
+import { clip } from '../media/clips.ts';
+import { pdf } from '../media/documents.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile, sha256 } from '../support/pictures.ts';
 
@@ -104,6 +106,26 @@ describe('GET /assets/{id}/file?preset=', () => {
     expect(again.status).toBe(304);
     const part = await fetchForm(picture.id, key, mara, { range: 'bytes=0-9' });
     expect([part.status, part.bytes.equals(bytes.subarray(0, 10))]).toEqual([206, true]);
+  });
+
+  // DOWNLOAD-3
+  test('sends a film as MP4 and a PDF as it is', async () => {
+    const video = { source: 'testsrc2=s=160x90:r=25', encoder: 'libvpx', options: { deadline: 'realtime' } };
+    const film = await clip({ format: 'webm', video, seconds: 0.4 });
+    const report = pdf(['One']);
+    const fields = { sensitivity: 'org' };
+    const [{ id }, document] = [
+      await upload(mara, film, fields, 'tide.webm'),
+      await upload(mara, report, fields, 'report.pdf'),
+    ];
+    expect((await fetchForm(id, 'film')).status).toBe(409);
+    await library.runJobs();
+    const sent = await fetchForm(id, 'film');
+    expect([sent.status, sent.headers.get('content-type')]).toEqual([200, 'video/mp4']);
+    expect(sent.headers.get('content-disposition')).toContain('filename="tide.mp4"');
+    expect(sent.bytes.subarray(4, 8).toString()).toBe('ftyp');
+    expect((await fetchForm(document.id, 'pdf')).bytes.equals(Buffer.from(report))).toBe(true);
+    expect((await fetchForm(document.id, 'film')).status).toBe(409);
   });
 
   test('has another ETag for each preset, and sends the original unchanged', async () => {

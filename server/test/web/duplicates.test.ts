@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { call, publish, upload, uploadReady } from './call.ts';
+import { call, callFrom, publish, upload, uploadReady } from './call.ts';
 import { overhang, phone } from './hands.ts';
 import { openStudio } from './studio.ts';
 
@@ -46,4 +46,19 @@ test('similar pictures are marked as different on a phone', async () => {
   await onPhone.getByRole('button', { name: 'They are different' }).first().click();
   await onPhone.getByText('Marked as different.').waitFor();
   await expect.poll(() => onPhone.getByText('% alike').count()).toBe(before - 1);
+});
+
+test('on a phone, copies are merged', async () => {
+  const bytes = await jpeg(240, 160, { seed: 4 });
+  const copies = [
+    await upload(onPhone, bytes, { title: 'Buoy' }),
+    await upload(onPhone, bytes, { title: 'Buoy again' }),
+  ];
+  await onPhone.goto('/assets/duplicates');
+  const group = onPhone.getByRole('region', { name: /^Duplicates of/ });
+  await group.getByRole('radio', { name: /: Buoy$/ }).check();
+  await group.getByRole('button', { name: 'Keep this, remove the other' }).click();
+  await onPhone.getByText('Merged. One file is in the trash.').waitFor();
+  expect((await callFrom(onPhone, 'GET', `/assets/${copies[1]?.id}`)).status).toBe(404);
+  expect((await callFrom(onPhone, 'GET', `/assets/${copies[0]?.id}`)).status).toBe(200);
 });

@@ -98,3 +98,10 @@ test('removes cards and pictures that scrolled out of view', async () => {
   };
   await expect.poll(held, { interval: 300 }).toBe(0);
 });
+
+test('says how to follow people where nobody is followed, and offers no upload there', async () => {
+  await page.goto('/?show=following');
+  await page.getByRole('heading', { name: 'Nothing from people you follow' }).waitFor();
+  await page.getByRole('link', { name: 'See the latest posts' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Upload files' }).count()).toBe(0);
+});

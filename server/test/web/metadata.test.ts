@@ -42,7 +42,7 @@ test('metadata is exported, changed in a file, compared and imported', async () 
   expect([await titleOf(pier.id), await titleOf(hill.id)]).toEqual(['Long pier', '']);
 });
 
-test('a faulty file says which cell is wrong, and the page fits a phone', async () => {
+test('on a phone, a faulty file says which cell is wrong, and another is imported', async () => {
   const path = join(studio.directory, 'faulty.csv');
   await writeFile(path, `id,title\n${pier.id},Quay\n${pier.id},Quay\n`);
   await onPhone.goto('/assets/import');
@@ -54,5 +54,9 @@ test('a faulty file says which cell is wrong, and the page fits a phone', async 
   );
   await onPhone.getByLabel('Choose another file').setInputFiles(path);
   await onPhone.getByText('1 value of 1 file will change.').waitFor();
+  expect(await overhang(onPhone)).toBe(0);
+  await onPhone.getByRole('button', { name: 'Import these changes' }).click();
+  await onPhone.getByRole('status', { name: 'Progress' }).getByText('Metadata imported').waitFor();
+  expect(await titleOf(pier.id)).toMatch(/^Quay with/);
   expect(await overhang(onPhone)).toBe(0);
 });
