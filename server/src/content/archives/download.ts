@@ -1,5 +1,4 @@
 import { availableParallelism } from 'node:os';
-import { Readable } from 'node:stream';
 import { getArchive } from '@vitrine/contract/archives';
 import { sql } from 'kysely';
 import { ownArchives, packedAssets } from '../../access/archives.ts';
@@ -10,7 +9,9 @@ import { handle } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { isSameForRange } from '../../platform/http/etag.ts';
 import { readRange } from '../../platform/http/range.ts';
+import { recyclingBody } from '../../platform/http/recycling-body.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import type { Buffers } from '../../platform/storage/buffers.ts';
 import type { ByteRange } from '../../platform/storage/storage.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
 import { disposition } from '../assets/send.ts';
@@ -174,10 +175,11 @@ async function* filesOf(
   packing: Packing,
   ahead: ReturnType<typeof formsAhead>,
   { add }: Pick<ReturnType<typeof counting>, 'add'>,
+  buffers: Buffers,
 ): AsyncGenerator<ZipSource> {
   const { isFixed } = packing;
   const checksums = checksumsOf(deps.db);
-  const open = openerFor(deps, packing, checksums.add);
+  const open = openerFor(deps, packing, buffers, checksums.add);
   const leftOut: string[] = [];
   for await (const { caller, row } of rowsOf(deps.db, packing, ahead.read)) {
     ahead.reach(row.asset_id);
@@ -207,8 +209,7 @@ async function* filesOf(
 function bodyOf(deps: Deps, packing: Packing, range?: ByteRange) {
   const ahead = formsAhead(deps, packing.archive);
   const { add, counts } = counting(ahead);
-  const zip = writeZip(filesOf(deps, packing, ahead, { add }), range);
-  const stream = Readable.from(zip, { objectMode: false });
+  const stream = recyclingBody((buffers) => writeZip(filesOf(deps, packing, ahead, { add }, buffers), range));
   stream.once('close', ahead.stop);
   return { stream, counts };
 }

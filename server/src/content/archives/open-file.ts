@@ -3,6 +3,7 @@ import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import type { Columns } from '../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
+import type { Buffers } from '../../platform/storage/buffers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import type { ZipSource } from '../../platform/zip/write.ts';
@@ -53,16 +54,16 @@ export interface Opened {
 }
 
 /** Opens an original; fetches it from a peer if it is there only. Throws as `storage.get`. */
-async function openOriginal({ storage, originals }: Deps, hash: string, sizeBytes: number) {
+async function openOriginal({ storage, originals }: Deps, buffers: Buffers, hash: string, sizeBytes: number) {
   const key = originalKey(hash);
   try {
-    return { stream: await storage.get(key, sizeBytes), sizeBytes };
+    return { stream: await storage.get(key, sizeBytes, undefined, buffers), sizeBytes };
   } catch (error) {
     // A size that its peer did not state becomes known with the bytes.
     const isElsewhere = error instanceof NoSuchObject || (error instanceof DamagedObject && sizeBytes === 0);
     const fetched = isElsewhere ? await originals.fetch(hash) : null;
     if (fetched === null) throw error;
-    return { stream: await storage.get(key, fetched), sizeBytes: fetched };
+    return { stream: await storage.get(key, fetched, undefined, buffers), sizeBytes: fetched };
   }
 }
 
@@ -75,9 +76,9 @@ export async function findForm(deps: Deps, caller: SignedIn, assetId: string, ke
 }
 
 /** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
-async function openForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
+async function openForm(deps: Deps, buffers: Buffers, caller: SignedIn, assetId: string, key: string) {
   const form = await findForm(deps, caller, assetId, key);
-  const stream = await deps.storage.get(form.object, form.bytes);
+  const stream = await deps.storage.get(form.object, form.bytes, undefined, buffers);
   return { stream, sizeBytes: form.bytes, extension: form.extension };
 }
 
@@ -92,6 +93,7 @@ function reasonOf(error: unknown): string {
 export function openerFor(
   deps: Deps,
   { archive, isFixed }: Packing,
+  buffers: Buffers,
   keep: (hash: string, crc32: number) => void,
 ) {
   // Other extensions may make names equal.
@@ -100,7 +102,7 @@ export function openerFor(
     const { name, file_hash: hash, size_bytes: sizeBytes, crc32 } = row;
     const modified = new Date(row.created_at);
     if (archive.preset !== null) {
-      const form = await openForm(deps, caller, row.asset_id, archive.preset).catch(reasonOf);
+      const form = await openForm(deps, buffers, caller, row.asset_id, archive.preset).catch(reasonOf);
       if (typeof form === 'string') return form;
       const named = nameOf(nameWith(divideName(name).stem, form.extension));
       const source = {
@@ -114,10 +116,10 @@ export function openerFor(
     }
     const file = { name, modified, read: (crc: number) => keep(hash, crc) };
     if (isFixed && crc32 !== null) {
-      const open = (range?: ByteRange) => deps.storage.get(originalKey(hash), sizeBytes, range);
+      const open = (range?: ByteRange) => deps.storage.get(originalKey(hash), sizeBytes, range, buffers);
       return { source: { ...file, sizeBytes, crc: crc32, open }, close: () => {} };
     }
-    const original = await openOriginal(deps, hash, sizeBytes).catch(reasonOf);
+    const original = await openOriginal(deps, buffers, hash, sizeBytes).catch(reasonOf);
     if (typeof original === 'string') return original;
     const source = {
       ...file,

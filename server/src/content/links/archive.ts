@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import type { DownloadPreset } from '@vitrine/contract/downloads';
 import { getLinkArchive } from '@vitrine/contract/link-visits';
 import { sql } from 'kysely';
@@ -9,7 +8,9 @@ import type { Deps } from '../../core/deps.ts';
 import { type HttpFacts, handle } from '../../core/handle.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { NestedPlaceKey } from '../../platform/http/cursor.ts';
+import { recyclingBody } from '../../platform/http/recycling-body.ts';
 import { notFound, Refusal, refuse } from '../../platform/http/refuse.ts';
+import type { Buffers } from '../../platform/storage/buffers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
 import { leftOutText, listed, NOT_FOUND } from '../archives/left-out.ts';
@@ -144,6 +145,7 @@ async function* entriesOf(
   wanted: Wanted,
   http: HttpFacts,
   first: Awaited<ReturnType<typeof downloader>>,
+  buffers: Buffers,
 ): AsyncGenerator<ZipSource> {
   const nameOf = namesOf(first.visitor);
   let from: NestedPlaceKey | null = null;
@@ -168,7 +170,7 @@ async function* entriesOf(
           sizeBytes: source.bytes,
           modified: new Date(row.created_at),
           crc: null,
-          open: () => deps.storage.get(source.object, source.bytes),
+          open: () => deps.storage.get(source.object, source.bytes, undefined, buffers),
         };
         // The next file is asked for once this one has been sent.
         sent.push(row.id);
@@ -215,10 +217,9 @@ export const archive = handle(getLinkArchive, async (deps, { params, query, http
   const { visitor } = first;
   if (first.form === null) await requireFiles(deps, visitor);
   const name = safeName(await titleOf(deps, visitor)) || 'Files';
-  const zip = writeZip(entriesOf(deps, wanted, http, first));
   return {
     status: 200,
-    body: Readable.from(zip, { objectMode: false }),
+    body: recyclingBody((buffers) => writeZip(entriesOf(deps, wanted, http, first, buffers))),
     headers: {
       'content-type': 'application/zip',
       'content-disposition': disposition('attachment', `${name}.zip`),

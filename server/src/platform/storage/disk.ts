@@ -3,6 +3,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import { filesBelow, isMissing, syncDirectory } from '../files/directory-tree.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { BUFFER_BYTES, type Buffers, newBuffers } from './buffers.ts';
 import { objectFolders } from './object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
 
@@ -25,19 +26,23 @@ async function headOf(root: string, key: string): Promise<StoredObject | null> {
 
 /** Bytes of the first read of a file, and of later ones: a reader that goes on gets chunks that cost less each. */
 const FIRST_CHUNK = 64 * 1024;
-const MOST_CHUNK = 256 * 1024;
+const MOST_CHUNK = BUFFER_BYTES;
 
 /**
  * Streams exactly `length` bytes from `start`, and closes the file. Fails with DamagedObject when the file is too short
  * or cannot be read; a plain file stream would end without an error.
  */
-export function readExactly(file: FileHandle, key: string, start: number, length: number): Readable {
+export function readExactly(
+  file: FileHandle,
+  key: string,
+  { start, length, buffers = newBuffers }: { start: number; length: number; buffers?: Buffers | undefined },
+): Readable {
   let position = start;
   let most = FIRST_CHUNK;
   const end = start + length;
   const next = async (): Promise<Buffer | null> => {
     if (position >= end) return null;
-    const buffer = Buffer.allocUnsafeSlow(Math.min(most, end - position));
+    const buffer = buffers.take(Math.min(most, end - position));
     most = Math.min(most * 2, MOST_CHUNK);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position).catch((error: unknown) => {
       throw new DamagedObject(key, 'the disk cannot read it', { cause: error });
@@ -101,7 +106,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
       await rename(path, target);
       await syncDirectory(dirname(target));
     },
-    async get(key, sizeBytes, range) {
+    async get(key, sizeBytes, range, buffers) {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
         if (isMissing(error)) throw new NoSuchObject(key);
         throw isUnreadable(error) ? new DamagedObject(key, 'it cannot be opened', { cause: error }) : error;
@@ -115,7 +120,7 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
         throw error;
       }
       const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
-      return readExactly(file, key, start, end - start + 1);
+      return readExactly(file, key, { start, length: end - start + 1, buffers });
     },
     head: (key) => headOf(root, key),
     async withLocalFile(key, use) {

@@ -95,7 +95,7 @@ async function copyVerified(
   try {
     await requireRoom(own, file.sizeBytes);
     await pipeline(
-      readExactly(handle, key, 0, file.sizeBytes),
+      readExactly(handle, key, { start: 0, length: file.sizeBytes }),
       async function* hashed(chunks: AsyncIterable<Buffer>) {
         for await (const chunk of chunks) {
           digest.update(chunk);
@@ -144,16 +144,16 @@ export function withPlacedFiles(own: Storage, placed: PlacedFiles): Storage {
   };
   return {
     ...own,
-    async get(key, sizeBytes, range) {
+    async get(key, sizeBytes, range, buffers) {
       try {
-        return await own.get(key, sizeBytes, range);
+        return await own.get(key, sizeBytes, range, buffers);
       } catch (error) {
         const hash = hashOfOriginal(key);
         if (hash === null || !(error instanceof NoSuchObject)) throw error;
         const opened = await openPlaced(placed, hash);
         if (opened === null) throw error;
         const { start, end } = range ?? { start: 0, end: sizeBytes - 1 };
-        return readExactly(opened.handle, key, start, end - start + 1);
+        return readExactly(opened.handle, key, { start, length: end - start + 1, buffers });
       }
     },
     async addressOf(key, sizeBytes, headers) {

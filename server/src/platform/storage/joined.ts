@@ -18,7 +18,8 @@ export function joinStorages(first: Storage, second: Storage): Storage {
   };
   return {
     ...first,
-    get: (key, sizeBytes, range) => readable((storage) => storage.get(key, sizeBytes, range)),
+    get: (key, sizeBytes, range, buffers) =>
+      readable((storage) => storage.get(key, sizeBytes, range, buffers)),
     async addressOf(key, sizeBytes, headers) {
       for (const storage of [first, second]) {
         try {

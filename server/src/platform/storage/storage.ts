@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Buffers } from './buffers.ts';
 
 /** A byte range of an object, both ends inclusive. */
 export interface ByteRange {
@@ -40,9 +41,9 @@ export interface Storage {
   adopt(path: string, key: string): Promise<void>;
   /**
    * Reads an object or a range of it. Rejects with NoSuchObject, or with DamagedObject when the object does not have
-   * `sizeBytes` bytes; the stream fails with DamagedObject when it cannot deliver all of them.
+   * `sizeBytes` bytes; the stream fails with DamagedObject when it cannot deliver all of them. Chunks from a disk are read into `buffers`.
    */
-  get(key: string, sizeBytes: number, range?: ByteRange): Promise<Readable>;
+  get(key: string, sizeBytes: number, range?: ByteRange, buffers?: Buffers): Promise<Readable>;
   /**
    * Returns an address at which anyone can read the object for some minutes, as a download of this type and disposition,
    * or null when only this service sends it. Rejects as `get`, but may resolve with null for an object that is missing.
