@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { benchAnnotations } from './annotations/annotations.ts';
 import { benchBatches } from './batches.ts';
 import { benchCsv } from './csv.ts';
 import { benchFeed } from './feed.ts';
@@ -43,6 +44,9 @@ const { values, positionals } = parseArgs({
 });
 
 switch (positionals[0]) {
+  case 'annotations':
+    await benchAnnotations();
+    break;
   case 'batches':
     await benchBatches(Number(values.seconds));
     break;
@@ -111,6 +115,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- annotations | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

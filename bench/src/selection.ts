@@ -1,85 +1,9 @@
 import { startSession } from '@vitrine/server/sessions';
-import type { BrowserContext, CDPSession, Page, ViewportSize } from 'playwright-core';
+import type { BrowserContext, Page, ViewportSize } from 'playwright-core';
 import { openBrowser } from '../../server/test/support/browser.ts';
 import { largeLibrary, OWNER } from './large-library.ts';
 import { joinDatabase, spawnService } from './library.ts';
-
-/** Processor time of the main thread of the page in milliseconds, and its kinds. */
-interface Work {
-  readonly all: number;
-  readonly script: number;
-  readonly style: number;
-  readonly layout: number;
-}
-
-/** What the main thread of the page did while something happened. */
-interface Measured {
-  readonly frames: number;
-  readonly seconds: number;
-  readonly longestMs: number;
-  readonly work: Work;
-}
-
-async function workUntilNow(session: CDPSession): Promise<Work> {
-  const { metrics } = await session.send('Performance.getMetrics');
-  const of = (wanted: string) => (metrics.find(({ name }) => name === wanted)?.value ?? 0) * 1000;
-  return {
-    all: of('TaskDuration'),
-    script: of('ScriptDuration'),
-    style: of('RecalcStyleDuration'),
-    layout: of('LayoutDuration'),
-  };
-}
-
-/** Counts the frames while `act` runs, and measures the processor time of the main thread and its longest task. */
-async function measure(page: Page, session: CDPSession, act: () => Promise<unknown>): Promise<Measured> {
-  await page.evaluate(() => {
-    const state = { frames: 0, longest: 0, began: performance.now(), isOver: false };
-    Object.assign(globalThis, { measured: state });
-    new PerformanceObserver((list) => {
-      for (const { duration } of list.getEntries()) state.longest = Math.max(state.longest, duration);
-    }).observe({ type: 'longtask' });
-    const count = () => {
-      state.frames += 1;
-      if (!state.isOver) requestAnimationFrame(count);
-    };
-    requestAnimationFrame(count);
-  });
-  const before = await workUntilNow(session);
-  await act();
-  const seen = await page.evaluate(async () => {
-    // The function above has set it.
-    const state = (
-      globalThis as unknown as {
-        measured: { frames: number; longest: number; began: number; isOver: boolean };
-      }
-    ).measured;
-    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
-    state.isOver = true;
-    return {
-      frames: state.frames,
-      longestMs: state.longest,
-      seconds: (performance.now() - state.began) / 1000,
-    };
-  });
-  const after = await workUntilNow(session);
-  const work = {
-    all: after.all - before.all,
-    script: after.script - before.script,
-    style: after.style - before.style,
-    layout: after.layout - before.layout,
-  };
-  return { ...seen, work };
-}
-
-function tell(what: string, { frames, seconds, work, longestMs }: Measured): void {
-  const [all, script, style, layout] = [work.all, work.script, work.style, work.layout].map((ms) =>
-    (ms / frames).toFixed(1),
-  );
-  console.log(
-    `  ${what}: ${(frames / seconds).toFixed(0)} frames a second; ${all} ms of processor time a frame, of which script ${script}, style ${style}, layout ${layout}; longest task ${longestMs.toFixed(0)} ms`,
-  );
-}
+import { measureFrames, openPageWork, printFrames } from './page-work.ts';
 
 /** Scrolls by some pixels in each frame, for so many frames. */
 const scroll = (page: Page, frames: number, pixels: number) =>
@@ -118,10 +42,9 @@ async function measurePage(context: BrowserContext, viewport: ViewportSize, asse
   await page.goto('/assets');
   const links = page.getByRole('list', { name: 'Assets' }).getByRole('link');
   await links.first().waitFor();
-  const cdp = await context.newCDPSession(page);
-  // Processor time of the thread instead of time by the clock.
-  await cdp.send('Performance.enable', { timeDomain: 'threadTicks' });
-  const told = async (what: string, act: () => Promise<unknown>) => tell(what, await measure(page, cdp, act));
+  const session = await openPageWork(page);
+  const told = async (what: string, act: () => Promise<unknown>) =>
+    printFrames(what, await measureFrames(page, session, act));
   console.log(`${viewport.width} by ${viewport.height} pixels`);
   await told('scrolling the first assets', () => scroll(page, 120, 40));
   await told(`loading ${assets}`, () => load(page, assets));
