@@ -117,6 +117,8 @@ test.each([
     await viewer(mara)
       .getByRole('button', { name: `Comments, ${frames.length} open` })
       .click();
+    const timeline = viewer(mara).locator('[data-timeline]');
+    await expect.poll(() => timeline.getAttribute('data-timeline')).toBe(String(frames.length));
     for (const frame of frames) {
       await placeButton(mara, `Frame ${frame}`).click();
       await expect.poll(() => numberOnScreen(mara)).toBe(frame);
@@ -186,6 +188,11 @@ test('places comments on a picture by keyboard and by mouse, where they stay whi
   await expect.poll(distance).toBeCloseTo(1.5 * before, 0);
   // The layer is scaled while it zooms, and drawn anew afterwards.
   await expect.poll(async () => (await pin('Too dark')).width).toBe(width);
+  // The wheel zooms over a mark, too.
+  const { x, y } = await pin('The middle');
+  await mara.mouse.move(x, y);
+  await mara.mouse.wheel(0, -100);
+  await expect.poll(distance).toBeGreaterThan(1.7 * before);
   await mara.keyboard.press('Escape');
   await mara.keyboard.press('Escape');
 });
@@ -293,7 +300,9 @@ test('keeps what is drawn on a picture, a frame and a page, with and without a t
   const surface = (page: Page) => viewer(page).getByRole('application', { name: 'Drawing' });
   async function draw(page: Page, title: string, text: string) {
     await viewer(page).getByRole('heading', { name: title }).waitFor();
-    await panel(page).getByRole('button', { name: 'Comment on a place' }).click();
+    // The key comments on the frame of a film, too.
+    if (title === 'Waves') await page.keyboard.press('c');
+    else await panel(page).getByRole('button', { name: 'Comment on a place' }).click();
     await panel(page).getByRole('button', { name: 'Draw', exact: true }).click();
     await drag(page, await placeIn(surface(page), 0.2, 0.1), await placeIn(surface(page), 0.6, 0.2));
     await panel(page).getByLabel('Write a comment').fill(text);
@@ -337,6 +346,13 @@ test('keeps what is drawn on a picture, a frame and a page, with and without a t
       });
     const drawn = [0.2, 0.1, 0.6, 0.2].map((share) => expect.closeTo(share, 1));
     await expect.poll(shares).toEqual(drawn);
+    // ANNOTATION-20
+    await panel(mara).getByRole('button', { name: 'Export the comments' }).click();
+    const exported = mara.getByRole('menuitem', { name: 'Selected drawing (PNG)' });
+    const flattened = await mara.request.get((await exported.getAttribute('href')) ?? '');
+    expect([flattened.status(), flattened.headers()['content-type']]).toEqual([200, 'image/png']);
+    await mara.keyboard.press('Escape');
+    await exported.waitFor({ state: 'detached' });
     await mara.keyboard.press('Escape');
     await mara.keyboard.press('Escape');
     await viewer(mara).waitFor({ state: 'detached' });
