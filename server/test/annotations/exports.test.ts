@@ -3,6 +3,7 @@ import type { Anchor } from '@vitrine/contract/annotations';
 import { basePath } from '@vitrine/contract/operations';
 import { DOMParser } from '@xmldom/xmldom';
 import { parse } from 'csv-parse/sync';
+import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   countingOf,
@@ -186,6 +187,31 @@ describe('exports of a film', () => {
     expect(frameOfTimecode(label, { num, den })).toBe(Math.round((3603.6 * num) / den) + frame);
     const otio = JSON.parse((await fileOf(mara, `/assets/${film.id}/annotations.otio?rate=${rate}`)).text);
     expect(otio.tracks.children[0].children[0].markers[0].marked_range.start_time.value).toBe(frame);
+    const xml = (await fileOf(mara, `/assets/${film.id}/annotations.fcpxml?rate=${rate}`)).text;
+    expect(xml).toContain(`<marker start="${frame * den}/${num}s" duration="${den}/${num}s"`);
+    expect(xml).toContain(`tcFormat="${drops ? 'DF' : 'NDF'}"`);
+  });
+
+  test('have 5,000 markers, which threads page through and count', async () => {
+    await sql`with made as (
+        insert into comments (post_id, annotated_asset_id, author_user_ref, body)
+        select ${post}::uuid, ${film.id}::uuid, ${ines.ref}::bigint, 'at ' || n from generate_series(0, 4999) n returning id, body)
+      insert into annotations (comment_id, version, anchor)
+      select id, 1, jsonb_build_object('kind', 'time', 'start', substr(body, 4)::integer / 10.0) from made`.execute(
+      db,
+    );
+    const params = { id: post };
+    const { annotation_counts } = await otto.ok('getPost', { params });
+    expect(annotation_counts).toEqual([{ asset_id: film.id, open: 5000, resolved: 0 }]);
+    const query = { asset_id: film.id, limit: 200 };
+    const first = await otto.ok('listComments', { params, query });
+    const cursor = first.next_cursor ?? '';
+    const second = await otto.ok('listComments', { params, query: { ...query, cursor } });
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(400);
+    const table = rowsOf((await fileOf(otto, `/assets/${film.id}/annotations.csv`)).text);
+    expect(table.map(({ body }) => body)).toEqual(Array.from({ length: 5000 }, (_, n) => `at ${n}`));
+    const edl = (await fileOf(otto, `/assets/${film.id}/annotations.edl`)).text;
+    expect(edl.match(/^\* LOC: /gm)).toHaveLength(5000);
   });
 
   test('refuse other files and unknown rates', async () => {

@@ -1,4 +1,5 @@
 import type { Approvals } from '@vitrine/contract/approvals';
+import type { PostAction } from '@vitrine/contract/batches';
 import type { Post } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -53,6 +54,7 @@ const lacks = (required: number, approved: number, missing = '') =>
 const overrides = async ({ id }: { id: string }) =>
   (await auditEvents(library, { target_id: id })).filter(({ event }) => event === 'approval.overridden');
 
+const DRAFT = '00000000-0000-4000-8000-000000000201';
 const PUBLISHED = '00000000-0000-4000-8000-000000000202';
 
 describe('publishing', () => {
@@ -160,6 +162,31 @@ describe('publishing', () => {
     const create = { ids: [members[0]?.asset_id], action: { kind: 'create_post' }, dry_run: true };
     const refusal = await send(mara, '/assets/batch', create);
     expect(refusal.text).toContain('approval_required');
+  });
+
+  // APPROVAL-1
+  test('is gated when a batch is undone, and so is a public audience', async () => {
+    const withdrawn = await publish(mara, [await file()]);
+    const narrowed = await publish(mara, [await file()], { visibility: 'public' });
+    const run = async ({ id }: Post, action: PostAction) => {
+      const answer = await mara.ok('batchPosts', { body: { ids: [id], action } });
+      await library.runJobs();
+      return 'job_id' in answer ? answer.job_id : '';
+    };
+    const batches = [
+      await run(withdrawn, { kind: 'set_state', state_id: DRAFT }),
+      await run(narrowed, { kind: 'set_visibility', visibility: 'private' }),
+    ];
+    await need({ publish: { required: 1 }, public_audience: { required: 1 } });
+    for (const id of batches) {
+      const { job_id } = await mara.ok('undoBatch', { params: { id } });
+      await library.runJobs();
+      const undone = await mara.ok('getBatch', { params: { id: job_id } });
+      expect(undone.refused).toMatchObject([{ reason: 'approval_required' }]);
+    }
+    expect(await mara.ok('getPost', { params: { id: withdrawn.id } })).toMatchObject({ draft: true });
+    const kept = await mara.ok('getPost', { params: { id: narrowed.id } });
+    expect(kept).toMatchObject({ visibility: 'private' });
   });
 });
 

@@ -311,7 +311,28 @@ describe('a decision', () => {
     const files = [first, second].map((asset_id) => ({ asset_id, decision: 'approved' as const }));
     await decide(bob, review, { assets: files });
     await mara.ok('deleteAsset', { params: { id: second }, body: undefined });
-    expect((await read(mara, review)).reviewers[0]?.assets?.map(({ asset_id }) => asset_id)).toEqual([first]);
+    const decided = async () =>
+      (await read(mara, review)).reviewers[0]?.assets?.map(({ asset_id }) => asset_id);
+    expect(await decided()).toEqual([first]);
+    // As a purge removes it.
+    await db.deleteFrom('post_members').where('asset_id', '=', second).execute();
+    await db.deleteFrom('assets').where('id', '=', second).execute();
+    expect(await decided()).toEqual([first]);
+    expect((await decide(bob, review)).reviewers[0]).toMatchObject({ decision: 'approved', counts: true });
+  });
+
+  // REVIEW-5
+  test('is refused to a reviewer who loses access while it waits', async () => {
+    const { review, post, assets } = await ask([bob]);
+    const held = await db.transaction().execute(async (tx) => {
+      await sql`select from assets where id = ${assets[0]} for update`.execute(tx);
+      const deciding = bob.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved' });
+      expect(await comeToWait(db)).toBe(true);
+      await sql`update posts set visibility = 'private' where id = ${post.id}`.execute(db);
+      return { deciding };
+    });
+    expect(await held.deciding).toBe(404);
+    expect((await read(mara, review)).reviewers[0]?.decision).toBeNull();
   });
 });
 

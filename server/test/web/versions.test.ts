@@ -65,6 +65,14 @@ test.each([
     const scales = async () => (await widths()).map((width) => Number((width / whole).toFixed(2)));
     await dialog.getByRole('button', { name: 'Zoom in' }).click();
     await expect.poll(scales).toEqual([1.5, 1.5]);
+    // And moved together.
+    const lefts = () =>
+      dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+    const [left = 0] = await lefts();
+    await dialog.getByRole('group', { name: /^version 1 and version 2/ }).press('ArrowRight');
+    await expect
+      .poll(async () => (await lefts()).map((now) => left - now))
+      .toEqual([expect.closeTo(whole / 10, 0), expect.closeTo(whole / 10, 0)]);
     await dialog.getByRole('button', { name: 'Show everything' }).click();
     await expect.poll(scales).toEqual([1, 1]);
     // Nothing reaches beyond the screen.

@@ -164,6 +164,11 @@ test('plays a video on its page with subtitles, speed and single frames, and con
   await expect.poll(() => timeOf(film)).toBeGreaterThan(10);
   await mara.keyboard.press('k');
   await film.getByRole('button', { name: 'Play' }).waitFor();
+  const language = film.getByLabel('Subtitles');
+  await mara.keyboard.press('v');
+  await expect.poll(() => language.inputValue()).toBe('');
+  await mara.keyboard.press('v');
+  await expect.poll(() => language.inputValue()).toBe('en');
   const before = await timeOf(film);
   // The first step leads to the middle of a frame, and the next one to the middle of the frame before.
   await mara.keyboard.press(',');
