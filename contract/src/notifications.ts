@@ -54,7 +54,10 @@ export const Notification = closed({
       title: Type.Optional(Type.String()),
     }),
   ),
-  /** The review. In `review_decided`, `decision` is the one that was notified, even if the actor has decided again. */
+  /**
+   * The review. In `review_decided`, `decision` is the one that was notified, even if the actor has decided again. With
+   * a comment, the open review in which the recipient reads its draft.
+   */
   review: Type.Optional(
     closed({
       id: Uuid,

@@ -47,6 +47,11 @@ describe('a notification', () => {
       '/posts/p#comment-c',
     ],
     [
+      { kind: 'assigned', post, comment, review: { id: 'v', due_at: null, decision: null } },
+      'Otto Brandt assigned an annotation in Quay to you',
+      '/reviews/v#comment-c',
+    ],
+    [
       { kind: 'guest_feedback', link: { id: 'l', label: 'Nord', target_kind: 'collection', target_id: 'k' } },
       'Guests left feedback at your link Nord',
       '/links/l',

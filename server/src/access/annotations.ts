@@ -76,6 +76,11 @@ export function annotationsReadIn(caller: Caller, postId: string): Predicate {
     and c.annotated_asset_id = any(array(${annotatedIn(caller, postId)})))`;
 }
 
+/** Returns those of the callers who may read this post or its annotations. */
+export function discussersOf(db: Database, callers: readonly SignedIn[], postId: string): Promise<number[]> {
+  return callersFor(db, callers, postId, annotatedPosts);
+}
+
 /** Returns whether the caller may read this post or its annotations. */
 export async function mayDiscuss(db: Database, caller: Caller, postId: string): Promise<boolean> {
   const { rows } = await sql`select from posts p
@@ -150,5 +155,5 @@ const MOST_VIEWERS = 100;
 export async function viewersOf(db: Database, refs: readonly number[], postId: string): Promise<number[]> {
   if (refs.length === 0) return [];
   const callers = await callersOf(db, sql`u.ref = any(${[...refs]}::bigint[])`, MOST_VIEWERS);
-  return callersFor(db, callers, postId, annotatedPosts);
+  return discussersOf(db, callers, postId);
 }

@@ -44,6 +44,17 @@ export function postsUnderReview(caller: SignedIn): Predicate {
 }
 
 /**
+ * The newest open review in which the caller reads a post `p`, with the columns `id` and `due_at`; none for posts that they
+ * read at `GET /posts/{id}`.
+ */
+export function reviewToRead(caller: SignedIn): RawBuilder<unknown> {
+  return sql`select r.id, r.due_at from reviews r
+    where r.post_id = p.id and p.draft and not coalesce(${readablePosts(caller)}, false) and ${postsAsPublished(caller)}
+      and ${openReview} and ${asked(caller)}
+    order by r.created_at desc, r.id desc limit 1`;
+}
+
+/**
  * Members `a` of drafts under review that publishing would show to the caller, who is asked (REVIEW-3): those of the author
  * or the team of the post with sensitivity `posts`. Publishing changes nothing for other sensitivities.
  */

@@ -3,6 +3,7 @@ import type { Review, ReviewNews } from '@vitrine/contract/reviews';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { enqueue } from '../../src/core/job-table.ts';
+import { pathOf } from '../../src/people/notifications/wording.ts';
 import { type Listening, listen } from '../notifications/streams.ts';
 import { news, settle, told } from '../notifications/telling.ts';
 import { auditEvents } from '../support/audit.ts';
@@ -189,6 +190,42 @@ describe('reviewers of a draft', () => {
     await mara.ok('closeReview', { params: { id: review.id } });
     expect(await bob.status('GET', `/posts/${post.id}/comments`)).toBe(404);
     expect(await bob.status('POST', `/posts/${post.id}/annotations`, body)).toBe(404);
+  });
+
+  // NOTICE-4, NOTICE-22, ANNOTATION-9
+  test('are led to the review by notifications of its annotations, while they read it there alone', async () => {
+    const due_at = new Date(Date.now() + 7 * 86_400_000).toISOString();
+    const { review, post, assets } = await ask([bob, eve], { body: { due_at } });
+    const params = { id: post.id };
+    const anchor = { kind: 'point' as const, x: 0.5, y: 0.5 };
+    const body = { asset_id: assets[0] ?? '', anchor, body: 'Level this, @bob and @stranger' };
+    const { id } = await mara.ok('createAnnotation', { params, body });
+    const assigning = (user_ref: number) => ({ params: { id }, body: { user_ref } });
+    expect((await mara.refused('assignComment', assigning(stranger.ref))).status).toBe(404);
+    await mara.ok('assignComment', assigning(bob.ref));
+    await eve.ok('createComment', { params, body: { body: 'Done', parent_id: id } });
+    const noticesOf = async (who: Account) =>
+      (await told(library, who)).filter(({ comment, post: about }) => about?.id === post.id && comment);
+    const shown = (await noticesOf(bob)).map(({ kind, review: at }) => [kind, at]);
+    const at = { id: review.id, due_at, decision: null };
+    expect(shown).toEqual([
+      ['assigned', at],
+      ['mention', at],
+    ]);
+    for (const notice of await noticesOf(bob))
+      expect(pathOf(notice)).toBe(`/reviews/${review.id}#comment-${id}`);
+    expect(await noticesOf(stranger)).toEqual([]);
+    // The author reads the post itself.
+    const [answer] = await noticesOf(mara);
+    expect(answer).toMatchObject({ kind: 'reply' });
+    expect(answer).not.toHaveProperty('review');
+    const newer = await mara.ok('requestReview', { params, body: { reviewers: [bob.ref] } });
+    expect((await noticesOf(bob))[0]?.review?.id).toBe(newer.id);
+    await mara.ok('publishPost', { params, body: undefined });
+    for (const notice of await noticesOf(bob)) expect(notice).not.toHaveProperty('review');
+    await mara.ok('unpublishPost', { params });
+    for (const one of [review, newer]) await mara.ok('closeReview', { params: { id: one.id } });
+    expect(await noticesOf(bob)).toEqual([]);
   });
 
   // REVIEW-3

@@ -27,9 +27,17 @@ function mentionedNames(text: string): string[] {
   return [...names];
 }
 
-/** Returns the mentioned accounts that may read the post, so that a mention reveals no post. */
-export async function mentionedReaders(db: Database, text: string, postId: string): Promise<number[]> {
+/**
+ * Returns the mentioned accounts that may read the post, so that a mention reveals no post. In comments, these are those
+ * who discuss it (NOTICE-4).
+ */
+export async function mentionedReaders(
+  db: Database,
+  text: string,
+  postId: string,
+  among: typeof readersOf = readersOf,
+): Promise<number[]> {
   const names = mentionedNames(text);
   if (names.length === 0) return [];
-  return readersOf(db, await callersOf(db, sql`u.username_key = any(${names})`, MOST_NAMES), postId);
+  return among(db, await callersOf(db, sql`u.username_key = any(${names})`, MOST_NAMES), postId);
 }

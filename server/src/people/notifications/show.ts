@@ -9,7 +9,8 @@ import {
   requestTitle,
   visibleNotifications,
 } from '../../access/notifications.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import { reviewToRead } from '../../access/reviews.ts';
+import { type Database, timestampOfJson } from '../../platform/database/pool.ts';
 
 /** Length of a comment's excerpt. */
 const EXCERPT = 200;
@@ -39,6 +40,8 @@ interface NotificationRow {
   review_id: string | null;
   review_due_at: string | null;
   review_decision: 'approved' | 'changes_requested' | null;
+  /** For a comment: the review at which the recipient reads its draft. */
+  read_in: { id: string; due_at: string | null } | null;
   asset_id: string | null;
   asset_title: string | null;
   state_id: string | null;
@@ -56,6 +59,14 @@ function requestOf(row: NotificationRow): Pick<Notification, 'request'> {
   if (!id || !target_kind || !target_id || !requested_capability || !state) return {};
   const request = { id, target_kind, target_id, requested_capability, state };
   return { request: title === null ? request : { ...request, title } };
+}
+
+function reviewOf(row: NotificationRow): Pick<Notification, 'review'> {
+  const { review_id: id, review_due_at: due_at, review_decision: decision, read_in } = row;
+  if (id !== null) return { review: { id, due_at, decision } };
+  if (read_in === null) return {};
+  const due = read_in.due_at === null ? null : timestampOfJson(read_in.due_at);
+  return { review: { id: read_in.id, due_at: due, decision: null } };
 }
 
 function linkOf(row: NotificationRow): Pick<Notification, 'link'> {
@@ -77,9 +88,7 @@ function show(row: NotificationRow): Notification {
     ...(row.team_id === null ? {} : { team: { id: row.team_id, name: row.team_name ?? '' } }),
     ...(row.team_id === null || row.member === null ? {} : { member: row.member }),
     ...requestOf(row),
-    ...(row.review_id === null
-      ? {}
-      : { review: { id: row.review_id, due_at: row.review_due_at, decision: row.review_decision } }),
+    ...reviewOf(row),
     ...(row.asset_id === null ? {} : { asset: { id: row.asset_id, title: row.asset_title ?? '' } }),
     ...(row.state_id === null ? {} : { state: { id: row.state_id, label: row.state_label ?? '' } }),
     ...linkOf(row),
@@ -112,6 +121,7 @@ export async function showNotifications(
       case when l.post_id is not null then 'post' when l.asset_id is not null then 'asset'
         when l.id is not null then 'collection' end as link_target_kind,
       n.review_id, r.due_at as review_due_at, n.review_decision,
+      case when n.comment_id is not null then (select row_to_json(x) from (${reviewToRead(caller)}) x) end as read_in,
       ${requestTitle(caller)} as request_title, n.read_at is not null as read, n.happened_at
     from notifications n ${notificationTargets}
     where ${visibleNotifications(caller)} and ${which} ${rest}`.execute(db);

@@ -191,10 +191,11 @@ export function sentenceOf(language: Language, notification: Notification): stri
 /** Returns the path of the page of its target. */
 export function pathOf(notification: Notification): string {
   const { post, comment, request, review, asset, actor, team, link, kind } = notification;
+  const place = comment === undefined ? '' : `#comment-${comment.id}`;
   if (link !== undefined) return `/links/${link.id}`;
   if (asset !== undefined) return `/assets/${asset.id}`;
-  if (review !== undefined) return `/reviews/${review.id}`;
-  if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (review !== undefined) return `/reviews/${review.id}${place}`;
+  if (post !== undefined) return `/posts/${post.id}${place}`;
   if (request !== undefined) return '/requests';
   if (team !== undefined) return `/teams/${team.id}`;
   if (kind === 'deletion_requested') return '/admin/deletions';

@@ -139,11 +139,12 @@ export function sentenceOf(notification: Notification): Piece[] {
 /** Returns the address of a notification. `decidesAll`: whether the reader has a queue with everyone's requests. */
 export function placeOf(notification: Notification, decidesAll = false): string {
   const { kind, post, comment, request, review, asset, actor, team, link } = notification;
+  const place = comment === undefined ? '' : `#comment-${comment.id}`;
   if (link !== undefined) return `/links/${link.id}`;
   if (asset !== undefined) return `/assets/${asset.id}`;
-  if (review !== undefined) return `/reviews/${review.id}`;
+  if (review !== undefined) return `/reviews/${review.id}${place}`;
   if (post !== undefined && kind === 'publish_failed') return `/posts/${post.id}/edit`;
-  if (post !== undefined) return `/posts/${post.id}${comment === undefined ? '' : `#comment-${comment.id}`}`;
+  if (post !== undefined) return `/posts/${post.id}${place}`;
   if (request !== undefined || kind === 'request_received' || kind === 'request_decided') {
     return queueAddress(kind === 'request_decided' ? 'mine' : decidesAll ? 'all' : 'incoming', '');
   }

@@ -1,6 +1,7 @@
 import type { NotificationKind } from '@vitrine/contract/notifications';
 import type { ReviewDecision } from '@vitrine/contract/reviews';
 import { type RawBuilder, sql } from 'kysely';
+import { discussersOf } from '../../../access/annotations.ts';
 import { holdersOf } from '../../../access/capabilities.ts';
 import { liveComment } from '../../../access/comments.ts';
 import { live } from '../../../access/live.ts';
@@ -119,7 +120,7 @@ async function notifyOfComment(db: Database, id: string, answers: string | null)
   if (facts === null) return;
   const about = { actor: facts.author_user_ref, post: facts.post_id, comment: id, at: facts.created_at };
   const act = `comment:${id}`;
-  const mentioned = await mentionedReaders(db, facts.body, facts.post_id);
+  const mentioned = await mentionedReaders(db, facts.body, facts.post_id, discussersOf);
   await notify(db, act, { ...about, kind: 'mention', recipients: accounts(mentioned) });
   await notify(db, act, { ...about, kind: 'reply', recipients: accounts(facts.answered) });
   const author = facts.post_author === null ? [] : [facts.post_author];
@@ -141,7 +142,7 @@ async function notifyOfComment(db: Database, id: string, answers: string | null)
 async function notifyOfEdit(db: Database, id: string): Promise<void> {
   const facts = await commentFacts(db, id, null);
   if (facts === null) return;
-  const recipients = accounts(await mentionedReaders(db, facts.body, facts.post_id));
+  const recipients = accounts(await mentionedReaders(db, facts.body, facts.post_id, discussersOf));
   await notify(db, `comment:${id}`, {
     kind: 'mention',
     actor: facts.author_user_ref,
