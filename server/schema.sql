@@ -911,6 +911,13 @@ AS $function$
   order by v.value_date limit 1
 $function$;
 
+CREATE OR REPLACE FUNCTION public.tell_link(link uuid, what text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  select pg_notify('post', link || ' ' || what) where exists (select from link_streams where link_id = link)
+$function$;
+
 CREATE OR REPLACE FUNCTION public.tell_of_comments()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -925,6 +932,50 @@ begin
       where (n.body, n.deleted_at, n.resolved_at, n.assignee_user_ref)
         is distinct from (o.body, o.deleted_at, o.resolved_at, o.assignee_user_ref);
   end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_of_feedback()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  link uuid := coalesce(new.link_id, old.link_id);
+begin
+  perform tell_post(l.post_id, 'feedback ' || l.id) from share_links l where l.id = link;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_of_guest()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_link(new.link_id, 'guest ' || new.id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_of_guest_comment()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_link(new.link_id, 'comment ' || new.id);
+  perform tell_post(new.post_id, 'guest ' || new.id);
+  perform tell_post(new.post_id, 'feedback ' || new.link_id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.tell_of_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform tell_link(new.id, 'terms');
   return null;
 end
 $function$;
@@ -2698,6 +2749,7 @@ CREATE INDEX guest_comments_deleter ON public.guest_comments USING btree (delete
 CREATE INDEX guest_comments_guest ON public.guest_comments USING btree (guest_id);
 CREATE INDEX guest_comments_newest ON public.guest_comments USING btree (link_id, created_at DESC, id DESC) WHERE (deleted_at IS NULL);
 CREATE INDEX guest_comments_post ON public.guest_comments USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
+CREATE TRIGGER guest_comments_told AFTER INSERT OR UPDATE OF deleted_at ON public.guest_comments FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_guest_comment();
 
 create table identity_providers (
   name text not null,
@@ -2820,6 +2872,7 @@ create table link_decisions (
 );
 CREATE INDEX link_decisions_asset ON public.link_decisions USING btree (asset_id) WHERE (asset_id IS NOT NULL);
 CREATE INDEX link_decisions_newest ON public.link_decisions USING btree (link_id, decided_at DESC, id DESC);
+CREATE TRIGGER link_decisions_listed AFTER INSERT OR UPDATE ON public.link_decisions FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_feedback();
 
 create table link_guests (
   id uuid not null default gen_random_uuid(),
@@ -2835,6 +2888,8 @@ create table link_guests (
   constraint link_guests_token_hash_check CHECK ((octet_length(token_hash) = 32))
 );
 CREATE INDEX link_guests_newest ON public.link_guests USING btree (link_id, created_at DESC, id DESC);
+CREATE TRIGGER link_guests_listed AFTER INSERT OR UPDATE ON public.link_guests FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_feedback();
+CREATE TRIGGER link_guests_told AFTER UPDATE OF name, muted_at ON public.link_guests FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_guest();
 
 create table link_picks (
   id uuid not null default gen_random_uuid(),
@@ -2850,6 +2905,16 @@ create table link_picks (
 );
 CREATE INDEX link_picks_asset ON public.link_picks USING btree (asset_id);
 CREATE INDEX link_picks_newest ON public.link_picks USING btree (link_id, picked_at DESC, id DESC);
+CREATE TRIGGER link_picks_listed AFTER INSERT OR DELETE ON public.link_picks FOR EACH ROW WHEN ((pg_trigger_depth() = 0)) EXECUTE FUNCTION tell_of_feedback();
+
+create unlogged table link_streams (
+  stream_id uuid not null,
+  link_id uuid not null,
+  seen_at timestamp(3) with time zone not null default now(),
+  constraint link_streams_pkey PRIMARY KEY (stream_id),
+  constraint link_streams_link_id_fkey FOREIGN KEY (link_id) REFERENCES share_links(id) ON DELETE CASCADE
+);
+CREATE INDEX link_streams_of_link ON public.link_streams USING btree (link_id, seen_at);
 
 create table logos (
   hash text not null,
@@ -3605,6 +3670,7 @@ CREATE INDEX share_links_collection ON public.share_links USING btree (collectio
 CREATE INDEX share_links_creator ON public.share_links USING btree (created_by_user_ref, created_at DESC, id DESC);
 CREATE INDEX share_links_newest ON public.share_links USING btree (created_at DESC, id DESC);
 CREATE INDEX share_links_post ON public.share_links USING btree (post_id, created_at DESC, id DESC) WHERE (post_id IS NOT NULL);
+CREATE TRIGGER share_links_told AFTER UPDATE OF token_hash, password_hash, allow_feedback, expires_at, revoked_at ON public.share_links FOR EACH ROW EXECUTE FUNCTION tell_of_terms();
 
 create table shown_members (
   post_id uuid not null,

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Annotation, CommentBody, NewAnnotation } from './annotations.ts';
-import { bytes, operation } from './operation.ts';
+import { bytes, events, operation } from './operation.ts';
 import { Count, closed, nullable, page, pageQuery, Timestamp, Uuid } from './values.ts';
 
 /** Visitors of a link who have given a name: what they leave there, and what the editors of its target see of it. */
@@ -183,6 +183,31 @@ export const listGuestComments = operation({
   query: closed(pageQuery),
   responses: { 200: page(LinkComment) },
   errors: ['link-feedback-not-allowed', 'link-password-required', 'not-found'],
+});
+
+export const streamLinkEvents = operation({
+  id: 'streamLinkEvents',
+  method: 'GET',
+  path: '/links/{token}/events',
+  tag: 'Links',
+  summary: 'Stream the feedback at a link',
+  description:
+    'Streams what `GET /links/{token}/comments` lists as guests write it and as it is removed; read the comments again after an interruption. Tells nothing of members. The stream ends when the link takes no more feedback, has another address or password, or works no longer. Returns 429 when the address of the visitor has twenty open streams, or the link two hundred.',
+  door: 'open',
+  scope: 'none',
+  unlisted: true,
+  params: closed({ token }),
+  responses: {
+    200: events({
+      // A new comment, or one that was removed.
+      comment: Type.Union([LinkComment, closed({ id: Uuid, deleted: Type.Literal(true) })]),
+      // A guest was renamed, muted or unmuted. `guest` is the reader, if they are a guest.
+      guests: closed({ guest: Type.Optional(closed({ name: Type.String(), muted: Type.Boolean() })) }),
+      // The last event before the server stops.
+      closing: closed({ reconnect_after_ms: Count }),
+    }),
+  },
+  errors: ['link-feedback-not-allowed', 'link-password-required', 'not-found', 'too-many-event-streams'],
 });
 
 const guestComment = {

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { refuse } from '../platform/http/refuse.ts';
 import { annotatedMembers } from './annotations.ts';
 import { shownAssets } from './assets.ts';
 import type { Caller } from './caller.ts';
@@ -35,15 +36,30 @@ export function mayWrite({ muted }: Pick<Guest, 'muted'>): boolean {
   return !muted;
 }
 
-/** What a visitor of a link sees: what all its guests wrote about what it shows now (GUEST-7). */
-export function guestCommentsAt(visitor: LinkVisitor): Predicate {
-  return sql`(gc.link_id = ${visitor.linkId} and ${live('gc')} and (gc.asset_id is null or exists (
+/** Throws 403 unless visitors of the link read what its guests write: on links that take no feedback, nobody does. */
+export function checkReadsFeedback(visitor: LinkVisitor): void {
+  if (!takesFeedback(visitor)) throw refuse('link-feedback-not-allowed');
+}
+
+/** What a visitor of a link sees, and removed comments that they would see. */
+export function guestCommentsInSightAt(visitor: LinkVisitor): Predicate {
+  return sql`(gc.link_id = ${visitor.linkId} and (gc.asset_id is null or exists (
     select from assets a where a.id = gc.asset_id and ${linkedAssets(visitor)})))`;
 }
 
-/** What the editors of a post read in its thread: none about files that are withheld from them (ANNOTATION-5). */
+/** What a visitor of a link sees: what all its guests wrote about what it shows now (GUEST-7). */
+export function guestCommentsAt(visitor: LinkVisitor): Predicate {
+  return sql`(${live('gc')} and ${guestCommentsInSightAt(visitor)})`;
+}
+
+/** What the editors of a post read in its thread (ANNOTATION-5). */
 export function guestCommentsIn(caller: Caller, postId: string): Predicate {
-  return sql`(gc.post_id = ${postId} and ${live('gc')}
+  return sql`(${live('gc')} and ${guestCommentsInSightIn(caller, postId)})`;
+}
+
+/** The same, and removed comments that they would read: none about files that are withheld from them. */
+export function guestCommentsInSightIn(caller: Caller, postId: string): Predicate {
+  return sql`(gc.post_id = ${postId}
     and exists (select from posts p where p.id = ${postId} and ${editablePosts(caller)})
     and (gc.asset_id is null or exists (select from post_members m join assets a on a.id = m.asset_id
       where m.post_id = gc.post_id and m.asset_id = gc.asset_id and ${annotatedMembers(caller)})))`;

@@ -70,6 +70,7 @@ import * as linksRenew from '../content/links/renew.ts';
 import * as linksRevoke from '../content/links/revoke.ts';
 import * as linksUnlock from '../content/links/unlock.ts';
 import * as linksUses from '../content/links/uses.ts';
+import * as liveLinkStream from '../content/live/link-stream.ts';
 import * as liveStream from '../content/live/stream.ts';
 import * as collectionItems from '../content/posts/collection-items.ts';
 import * as postsCreate from '../content/posts/create.ts';
@@ -394,6 +395,7 @@ const modules = [
   invitationsShow,
   mailSettings,
   mailTestMessage,
+  liveLinkStream,
   liveStream,
   notificationsList,
   notificationsPreferences,

@@ -479,6 +479,7 @@ describe('doors', () => {
     '/links/{token}/archive',
     '/links/{token}/guest',
     '/links/{token}/comments',
+    '/links/{token}/events',
     '/links/{token}/annotations',
     '/links/{token}/picks/{asset_id}',
     '/links/{token}/decide',

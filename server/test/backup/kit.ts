@@ -106,12 +106,20 @@ const left: Readonly<Record<string, string>> = {
   job_progress: 'false',
   rate_budgets: 'false',
   last_writes: 'false',
+  link_streams: 'false',
   post_presence: 'false',
   uploads: 'used_at is not null',
   settings: "key not in ('buckets', 'last_backup')",
 };
 
-const momentary = ['job_workers', 'job_progress', 'rate_budgets', 'last_writes', 'post_presence'];
+const momentary = [
+  'job_workers',
+  'job_progress',
+  'rate_budgets',
+  'last_writes',
+  'link_streams',
+  'post_presence',
+];
 
 export type Rows = Record<string, { count: number; hash: string | null }>;
 

@@ -9,7 +9,7 @@ import { comeToWait } from '../support/locks.ts';
 import { pagesOf } from '../support/pages.ts';
 import { bearer, nowhere } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
-import { makeLink } from './visiting.ts';
+import { guestsOf, makeLink } from './visiting.ts';
 
 const library = await openLibrary();
 const [owner, stranger] = await library.joinAll('owner', 'stranger');
@@ -24,41 +24,7 @@ const elsewhere = await upload(owner, plainFile('elsewhere'), { sensitivity: 'pu
 
 const newLink = (terms: Parameters<typeof makeLink>[3]) => makeLink(owner, 'posts', post.id, terms);
 
-/** A browser that has opened a link: sends requests below it with the cookies that it was given. */
-function browser({ token }: { token: string }) {
-  let cookie = '';
-  const send = async (method: string, path: string, body?: unknown) => {
-    const answer = await library.anonymous().send(`/links/${token}${path}`, {
-      method,
-      headers: { cookie },
-      ...(body === undefined ? {} : { body }),
-    });
-    cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
-    return { ...answer, body: answer.text === '' ? null : JSON.parse(answer.text) };
-  };
-  return {
-    send,
-    name: (name: string) => send('POST', '/guest', { name }),
-    pick: (id: string) => send('PUT', `/picks/${id}`),
-    unpick: (id: string) => send('DELETE', `/picks/${id}`),
-    decide: (body: unknown) => send('POST', '/decide', body),
-    comment: (body: unknown) => send('POST', '/comments', body),
-    annotate: (body: unknown) => send('POST', '/annotations', body),
-    comments: async () => (await send('GET', '/comments')).body.items,
-    open: async () => (await send('GET', '')).body,
-    forget: () => {
-      cookie = '';
-    },
-  };
-}
-
-async function newGuest(link: { token: string }, name: string) {
-  const guest = browser(link);
-  const { body, status } = await guest.name(name);
-  expect(status).toBe(200);
-  const id: string = body.id;
-  return { ...guest, id };
-}
+const { browser, newGuest } = guestsOf(library);
 
 describe('a name', () => {
   // GUEST-1, GUEST-3

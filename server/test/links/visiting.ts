@@ -1,4 +1,5 @@
 import type { NewShareLink, ShareLinkCreate } from '@vitrine/contract/links';
+import { listenAt } from '../notifications/streams.ts';
 import type { Answered, Visitor } from '../support/client.ts';
 import type { Library } from '../support/library.ts';
 
@@ -45,5 +46,49 @@ export async function unlock(library: Library, token: string, password: string) 
 export function addressesOf(token: string, assetId: string): string[] {
   const link = `/links/${token}`;
   const files = ['variants/col', 'media', 'tiles/0/0_0', 'subtitles/de', 'file'];
-  return [link, ...files.map((file) => `${link}/assets/${assetId}/${file}`), `${link}/archive`];
+  const all = [`${link}/archive`, `${link}/events`];
+  return [link, ...files.map((file) => `${link}/assets/${assetId}/${file}`), ...all];
+}
+
+/** Returns what opens links of a library as their guests do. */
+export function guestsOf(library: Library) {
+  /** A browser that has opened a link: sends requests below it with the cookie that it was given last. */
+  function browser({ token }: { token: string }) {
+    let cookie = '';
+    const send = async (method: string, path: string, body?: unknown) => {
+      const answer = await library.anonymous().send(`/links/${token}${path}`, {
+        method,
+        headers: { cookie },
+        ...(body === undefined ? {} : { body }),
+      });
+      cookie = answer.headers.get('set-cookie')?.split(';')[0] ?? cookie;
+      return { ...answer, body: answer.text === '' ? null : JSON.parse(answer.text) };
+    };
+    return {
+      send,
+      name: (name: string) => send('POST', '/guest', { name }),
+      pick: (id: string) => send('PUT', `/picks/${id}`),
+      unpick: (id: string) => send('DELETE', `/picks/${id}`),
+      decide: (body: unknown) => send('POST', '/decide', body),
+      comment: (body: unknown) => send('POST', '/comments', body),
+      annotate: (body: unknown) => send('POST', '/annotations', body),
+      comments: async () => (await send('GET', '/comments')).body.items,
+      open: async () => (await send('GET', '')).body,
+      /** Opens the stream of the link. */
+      follow: () => listenAt(library.address, `/links/${token}/events`, { cookie }),
+      forget: () => {
+        cookie = '';
+      },
+    };
+  }
+
+  async function newGuest(link: { token: string }, name: string) {
+    const guest = browser(link);
+    const { body, status } = await guest.name(name);
+    if (status !== 200) throw new Error(`no guest: ${status}`);
+    const id: string = body.id;
+    return { ...guest, id };
+  }
+
+  return { browser, newGuest };
 }

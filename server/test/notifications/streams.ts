@@ -23,13 +23,21 @@ export async function listen(
   who: { cookie?: Visitor; bearer?: string },
   post?: string,
 ): Promise<Listening> {
-  const abort = new AbortController();
   const headers: Record<string, string> = {
     ...(who.cookie === undefined ? {} : { cookie: `user=${who.cookie.cookie() ?? ''}` }),
     ...(who.bearer === undefined ? {} : { authorization: `Bearer ${who.bearer}` }),
   };
-  const about = post === undefined ? '' : `?post=${post}`;
-  const response = await fetch(`${address}${basePath}/events${about}`, { headers, signal: abort.signal });
+  return listenAt(address, post === undefined ? '/events' : `/events?post=${post}`, headers);
+}
+
+/** Opens an event stream at a path. */
+export async function listenAt(
+  address: string,
+  path: string,
+  headers: Record<string, string>,
+): Promise<Listening> {
+  const abort = new AbortController();
+  const response = await fetch(`${address}${basePath}${path}`, { headers, signal: abort.signal });
   const counts: number[] = [];
   let seen = 0;
   let wake = () => {};

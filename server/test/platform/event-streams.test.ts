@@ -1,4 +1,5 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { Listener } from '../../src/platform/database/listen.ts';
@@ -6,6 +7,7 @@ import {
   type EventStreams,
   openEventStreams,
   type ReadStreamState,
+  type Topic,
 } from '../../src/platform/http/event-streams.ts';
 
 const opened: { server: Server; streams: EventStreams }[] = [];
@@ -103,4 +105,30 @@ test('coalesces a hundred notifications without missing the last', async () => {
   await sleep(100);
   expect(looks - before).toBe(2);
   await reader?.cancel();
+});
+
+test('bounds the streams of a topic, whatever the addresses of their visitors', async () => {
+  const streams = openEventStreams({ hear: () => () => {}, reconnect: () => {}, close: async () => {} });
+  const topic = (key: string): Topic => ({
+    key,
+    most: 2,
+    first: null,
+    concerns: () => true,
+    read: async () => [],
+    beat: async () => {},
+    end: async () => {},
+  });
+  const open = (address: string, key: string) => {
+    const response = new ServerResponse(new IncomingMessage(new Socket()));
+    streams.open(address, async () => 'nothing', response, topic(key));
+    return response;
+  };
+  const first = open('192.0.2.1', 'link');
+  open('192.0.2.2', 'link');
+  expect(() => open('192.0.2.3', 'link')).toThrow('too many event streams');
+  open('192.0.2.3', 'other');
+  first.emit('close');
+  open('192.0.2.3', 'link');
+  expect(streams.count()).toBe(3);
+  streams.close();
 });

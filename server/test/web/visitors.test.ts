@@ -99,7 +99,7 @@ test('a revoked link shows an error', async () => {
 });
 
 // LINK-10
-// GUEST-1, GUEST-5, GUEST-7, GUEST-8, GUEST-9
+// GUEST-1, GUEST-5, GUEST-7, GUEST-8, GUEST-9, GUEST-13
 test('a guest picks, comments and approves, and the owner sees it and mutes them', async () => {
   await owner.goto(`/posts/${post}`);
   await owner.getByRole('button', { name: 'Share link' }).click();
@@ -157,9 +157,10 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   const said = entry.getByRole('listitem').filter({ hasText: '<b>Lovely</b>' });
   await said.getByRole('button', { name: 'Remove what Jonas wrote' }).click();
   await entry.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
+  // The page of the link follows without being loaded again.
+  await panel.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
   await entry.getByRole('button', { name: 'Mute Jonas' }).click();
   await entry.getByRole('button', { name: 'Unmute Jonas' }).waitFor();
-  await outsider.reload();
   await panel.getByText('takes no more feedback').waitFor();
 });
 

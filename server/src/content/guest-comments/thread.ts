@@ -6,7 +6,7 @@ import { guestCommentsIn, removableGuestComments } from '../../access/guests.ts'
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import type { NewestFirst } from '../../platform/http/page.ts';
-import { annotationOf, type GuestCommentRow, guestCommentColumns } from './show.ts';
+import { type GuestCommentRow, guestCommentColumns, showInThread } from './show.ts';
 
 /** Comments of guests in the thread of a post, for its editors (GUEST-7). */
 
@@ -42,23 +42,7 @@ export async function readGuestThread(
   const { rows } = await sql<GuestCommentRow>`
     select ${guestCommentColumns} from guest_comments gc join link_guests g on g.id = gc.guest_id
     where ${guestCommentsIn(caller, postId)} and ${filters} and ${page.after} ${page.order}`.execute(db);
-  return rows.map((row) => {
-    const annotation = annotationOf(row);
-    return {
-      id: row.id,
-      post_id: postId,
-      parent_id: null,
-      body: row.body,
-      created_at: row.created_at,
-      edited_at: null,
-      guest: { name: row.guest_name },
-      like_count: 0,
-      liked: false,
-      reply_count: 0,
-      ...(annotation === null ? {} : { annotation }),
-      replies: [],
-    };
-  });
+  return rows.map((row) => ({ ...showInThread(postId, row), replies: [] }));
 }
 
 /** Removes a comment of a guest for an editor of the target of its link; returns false if there is none. */

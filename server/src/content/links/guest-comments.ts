@@ -6,7 +6,7 @@ import {
 } from '@vitrine/contract/guests';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
-import { guestCommentsAt, takesFeedback } from '../../access/guests.ts';
+import { checkReadsFeedback, guestCommentsAt, takesFeedback } from '../../access/guests.ts';
 import { type LinkVisitor, linkedAssets, linkedVersion } from '../../access/links.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
@@ -16,7 +16,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { checkAnchor } from '../annotations/check-anchor.ts';
 import { versionsOfAsset } from '../assets/version-rows.ts';
 import { keptStrokes } from '../drawings/strokes.ts';
-import { annotationOf, type GuestCommentRow, guestCommentColumns } from '../guest-comments/show.ts';
+import { type GuestCommentRow, guestCommentColumns, showLinkComment } from '../guest-comments/show.ts';
 import { announceGuests, lockGuest, lockLinked, lockTerms } from './guest-writes.ts';
 import { visitLink } from './visit.ts';
 
@@ -25,29 +25,19 @@ import { visitLink } from './visit.ts';
 /** A generous limit that keeps visitors from filling the table. */
 const MOST_COMMENTS = 10_000;
 
-function shown(visitor: LinkVisitor, row: GuestCommentRow): LinkComment {
-  const annotation = annotationOf(row);
-  return {
-    id: row.id,
-    guest: { name: row.guest_name },
-    own: row.guest_id === visitor.guest?.id,
-    ...(row.asset_id === null ? {} : { asset_id: row.asset_id }),
-    body: row.body,
-    ...(annotation === null ? {} : { annotation }),
-    created_at: row.created_at,
-  };
-}
-
 /** `GET /links/{token}/comments`: of all guests of the link, newest first. */
 export const list = handle(listGuestComments, async (deps, { params, query, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
-  if (!takesFeedback(visitor)) throw refuse('link-feedback-not-allowed');
+  checkReadsFeedback(visitor);
   const page = newestFirst(query, 'gc.created_at', 'gc.id');
   const { rows } = await sql<GuestCommentRow>`
     select ${guestCommentColumns} from guest_comments gc join link_guests g on g.id = gc.guest_id
     where ${guestCommentsAt(visitor)} and ${page.after} ${page.order}`.execute(deps.db);
   const cut = page.cut(rows, (row) => ({ at: row.created_at, id: row.id }));
-  return { status: 200, body: { items: cut.rows.map((row) => shown(visitor, row)), next_cursor: cut.next } };
+  return {
+    status: 200,
+    body: { items: cut.rows.map((row) => showLinkComment(visitor, row)), next_cursor: cut.next },
+  };
 });
 
 interface Written {
@@ -62,7 +52,7 @@ async function readOne(db: Database, visitor: LinkVisitor, id: string): Promise<
     where gc.id = ${id} and ${guestCommentsAt(visitor)}`.execute(db);
   const row = rows[0];
   if (row === undefined) throw notFound();
-  return shown(visitor, row);
+  return showLinkComment(visitor, row);
 }
 
 /** Locks what a comment refers to, the post before the assets and the link, and writes it under the terms of now. */

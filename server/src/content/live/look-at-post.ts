@@ -3,15 +3,16 @@ import type { PostAuthor } from '@vitrine/contract/identity';
 import { sql } from 'kysely';
 import { commentsInSight, getsEvent, mayDiscuss, shownViewer, viewersOf } from '../../access/annotations.ts';
 import type { Caller, SignedIn } from '../../access/caller.ts';
+import { guestCommentsInSightIn } from '../../access/guests.ts';
 import { identityJson } from '../../access/identities.ts';
+import { manageableLinks } from '../../access/links.ts';
 import { readablePosts } from '../../access/posts.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { Topic } from '../../platform/http/event-streams.ts';
 import { type CommentRow, commentColumns, showComment } from '../comments/show.ts';
+import { type GuestCommentRow, guestCommentColumns, showInThread } from '../guest-comments/show.ts';
 import { readReviewNews } from '../reviews/show.ts';
-
-/** Rows of streams that were not seen for this long belong to a process that was killed. */
-const GONE_AFTER = sql`interval '60 seconds'`;
+import { GONE_AFTER } from './open.ts';
 
 type Said = { event: string; data: unknown }[];
 
@@ -50,6 +51,25 @@ async function readWhiteboardNews(db: Database, caller: Caller, postId: string, 
   }));
 }
 
+/** Returns a comment of a guest as the thread shows it to the editors of the post; to others nothing (GUEST-14). */
+async function readGuestNews(db: Database, caller: SignedIn, postId: string, id: string): Promise<Said> {
+  const { rows } = await sql<GuestCommentRow & { is_deleted: boolean }>`
+    select ${guestCommentColumns}, gc.deleted_at is not null as is_deleted
+    from guest_comments gc join link_guests g on g.id = gc.guest_id
+    where gc.id = ${id} and ${guestCommentsInSightIn(caller, postId)}`.execute(db);
+  return rows.map(({ is_deleted, ...row }) => ({
+    event: 'comment',
+    data: is_deleted ? { id: row.id, post_id: postId, deleted: true } : showInThread(postId, row),
+  }));
+}
+
+/** Returns that the feedback of a link has changed, to those who read it (GUEST-14). */
+async function readFeedbackNews(db: Database, caller: SignedIn, linkId: string): Promise<Said> {
+  const { rows } =
+    await sql`select from share_links l where l.id = ${linkId} and ${manageableLinks(caller)}`.execute(db);
+  return rows.map(() => ({ event: 'feedback', data: { link_id: linkId } }));
+}
+
 /** Returns the accounts that look at a post and may read it now, by name (ANNOTATION-11). */
 async function readPresence(db: Database, caller: SignedIn, postId: string): Promise<Said> {
   const { rows: looking } = await sql<{ user_ref: number }>`select distinct user_ref from post_presence
@@ -71,6 +91,8 @@ async function readNews(db: Database, caller: Caller, postId: string, message: s
   if (what === 'comment' || what === 'resolved') return readChange(db, caller, what, id);
   if (caller.kind === 'anonymous') return [];
   if (what === 'presence') return readPresence(db, caller, postId);
+  if (what === 'guest') return readGuestNews(db, caller, postId, id);
+  if (what === 'feedback') return readFeedbackNews(db, caller, id);
   return what === 'decision' ? readDecision(db, caller, id) : [];
 }
 
@@ -106,6 +128,7 @@ export async function lookAtPost(
   await tell();
   return {
     key: postId,
+    most: null,
     first: getsEvent(caller, 'presence') ? 'presence' : null,
     concerns: (message) => getsEvent(caller, message.split(' ', 1)[0] ?? ''),
     async read(message) {

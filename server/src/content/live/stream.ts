@@ -1,22 +1,12 @@
-import type { Readable } from 'node:stream';
 import { streamEvents } from '@vitrine/contract/notifications';
 import { checkFollowed, mayDiscuss } from '../../access/annotations.ts';
 import { staysAdmitted } from '../../access/door.ts';
 import { handle } from '../../core/handle.ts';
 import { authenticate, bearerOf } from '../../people/identity/authenticate.ts';
 import { countUnread } from '../../people/notifications/list.ts';
-import type { ReadStreamState, Topic } from '../../platform/http/event-streams.ts';
+import type { ReadStreamState } from '../../platform/http/event-streams.ts';
 import { lookAtPost } from './look-at-post.ts';
-
-/** Opens a stream; ends its topic when there are too many. */
-async function openOrEnd(topic: Topic | undefined, open: () => Readable): Promise<Readable> {
-  try {
-    return open();
-  } catch (error) {
-    await topic?.end();
-    throw error;
-  }
-}
+import { eventHeaders, openOrEnd } from './open.ts';
 
 /**
  * Opens the caller's live stream. Each read resolves the credential again, so that the stream ends with the session or
@@ -46,11 +36,6 @@ export const events = handle(streamEvents, async (deps, { caller, query: { post 
     body: await openOrEnd(topic, () =>
       http.openEvents(caller.kind === 'anonymous' ? null : caller.ref, look, topic),
     ),
-    headers: {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      // Keeps a proxy from buffering the response.
-      'x-accel-buffering': 'no',
-    },
+    headers: eventHeaders,
   };
 });

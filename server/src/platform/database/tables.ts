@@ -926,6 +926,12 @@ interface LinkPicksTable {
   picked_at: Generated<string>;
 }
 
+interface LinkStreamsTable {
+  stream_id: string;
+  link_id: string;
+  seen_at: Generated<string>;
+}
+
 interface LogosTable {
   hash: string;
   content_type: string;
@@ -1748,6 +1754,7 @@ export interface Tables {
   link_decisions: LinkDecisionsTable;
   link_guests: LinkGuestsTable;
   link_picks: LinkPicksTable;
+  link_streams: LinkStreamsTable;
   logos: LogosTable;
   mail_counts: MailCountsTable;
   migrations: MigrationsTable;

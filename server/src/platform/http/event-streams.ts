@@ -21,6 +21,8 @@ type StreamOwner = number | string;
 export interface Topic {
   /** The first word of the messages about it. */
   key: string;
+  /** The most streams of it in a process; null: any number. */
+  most: number | null;
   /** The message that a new stream reads first, once it hears all others; null: none. */
   first: string | null;
   /** Whether a message may mean something for the reader; the stream does not read the others. */
@@ -35,7 +37,7 @@ export interface Topic {
 
 /** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
-  /** Opens a stream, which ends with its response; throws 429 when its owner, or all visitors, have too many. */
+  /** Opens a stream, which ends with its response; throws 429 when its owner, its topic, or all visitors have too many. */
   open(owner: StreamOwner, readState: ReadStreamState, response: ServerResponse, topic?: Topic): Readable;
   /** Returns the number of open streams. */
   count(): number;
@@ -206,8 +208,11 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
   return {
     open(owner, readState, response, topic) {
       const those = owners.get(owner) ?? new Set();
-      if (those.size >= mostOf(owner) || (isVisitor(owner) && visitors >= MOST_OF_VISITORS))
-        throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
+      const isFull =
+        those.size >= mostOf(owner) ||
+        (isVisitor(owner) && visitors >= MOST_OF_VISITORS) ||
+        (topic?.most != null && (topics.get(topic.key)?.size ?? 0) >= topic.most);
+      if (isFull) throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
       // Subscribes before the first read, so that no change is missed in between.
       if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
       if (!closed && topic !== undefined) stopHearingTopics ??= listener.hear(TOPICS, heardOfTopic);

@@ -142,9 +142,16 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     const locked = await visitor.send(`/links/${tokenOf(id, 'password')}`);
     ledger.hold(`link with a password: ${label}`, locked.status, due === null ? 404 : 401);
   });
-  await together(cells.slice(0, 20), async ({ id, label }) => {
+  const follow = async (id: string, kind: string) =>
+    (await visitor.send(`/links/${tokenOf(id, kind)}/events`, { method: 'HEAD' })).status;
+  await together(cells.slice(0, 20), async ({ id, label, due }) => {
     const { status } = await visitor.send(`/links/${tokenOf(id, 'expired')}`);
     ledger.hold(`expired link: ${label}`, status, 404);
+    // GUEST-13
+    const [plain, locked] = due === null ? [404, 404] : [200, 401];
+    ledger.hold(`link: ${label}: events`, await follow(id, 'plain'), plain);
+    ledger.hold(`link with a password: ${label}: events`, await follow(id, 'password'), locked);
+    ledger.hold(`expired link: ${label}: events`, await follow(id, 'expired'), 404);
   });
   // Bytes: requests every asset through a link that shows it, and one through a link that does not.
   const shown = cells.filter(({ column, due }) => column === 'post_id' && due !== null).slice(0, 15);

@@ -3,6 +3,7 @@ import type { Comment } from '@vitrine/contract/comments';
 import type { PostAuthor } from '@vitrine/contract/identity';
 import { createContext } from 'svelte';
 import { createConversation } from '#lib/comments/conversation.ts';
+import { guestLists } from '#lib/guests/queries.ts';
 import { type EventListening, listenEvents } from '#lib/notifications/events.svelte.ts';
 import type { Service } from '#lib/service.ts';
 
@@ -79,10 +80,10 @@ export function listenToPost(
       handlers: {
         // The types are those of the contract.
         comment: (data) =>
-          receive(data as Comment | { readonly deleted: true }, ({ author, edited_at }) =>
+          receive(data as Comment | { readonly deleted: true }, ({ author, guest, edited_at }) =>
             (author !== undefined && author.ref === ownRef()) || edited_at !== null
               ? ''
-              : `New comment by ${author?.display_name ?? 'someone'}`,
+              : `New comment by ${author?.display_name ?? guest?.name ?? 'someone'}`,
           ),
         resolved: (data) =>
           receive(data as Comment, ({ resolved_at, assignee }) => {
@@ -90,6 +91,7 @@ export function listenToPost(
             return assignee === undefined ? state : `${state}, and assigned to ${assignee.display_name}`;
           }),
         decision: () => readAgain(reviews),
+        feedback: (data) => readAgain(guestLists((data as { readonly link_id: string }).link_id)),
         whiteboard(data) {
           const { id } = data as { readonly id: string };
           void queries.invalidateQueries({ queryKey: ['whiteboard', id] });

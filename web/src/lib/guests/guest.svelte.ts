@@ -26,9 +26,20 @@ export interface GuestVisit {
     anchor: Anchor,
     what: { body?: string; strokes?: Stroke[] },
   ): Promise<LinkComment | undefined>;
-  /** Reads the comments from the newest on, or the older ones. */
+  /** Reads the newest comments, or the older ones. */
   read(older?: boolean): Promise<boolean>;
+  /** Reads the newest comments while the guest works; rejects with CallError. */
+  refresh(): Promise<void>;
+  /** Shows a comment that a guest has written just now. */
+  receive(comment: LinkComment): void;
+  /** Removes a comment that is no longer there. */
+  remove(id: string): void;
+  /** Shows the name of the guest, and whether they are muted. */
+  become(guest: { readonly name: string; readonly muted: boolean }): void;
 }
+
+/** Comments per page. */
+const PAGE = 200;
 
 /** Creates the actions of a guest. They run one at a time. */
 export function openGuestVisit(client: Client<Operations>, token: string, view: LinkView): GuestVisit {
@@ -52,6 +63,36 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
     } finally {
       busy = false;
     }
+  }
+
+  /** Counts the changes of the list, which a response that was on its way meanwhile may lack. */
+  let changes = 0;
+
+  function change(next: readonly LinkComment[]) {
+    changes += 1;
+    comments = next;
+  }
+
+  function receive(comment: LinkComment) {
+    const isKnown = comments.some(({ id }) => id === comment.id);
+    change(isKnown ? comments.map((one) => (one.id === comment.id ? comment : one)) : [comment, ...comments]);
+  }
+
+  const readPage = (from?: string) =>
+    client.call('listGuestComments', {
+      params: { token },
+      query: { limit: PAGE, ...(from === undefined ? {} : { cursor: from }) },
+    });
+
+  async function refresh(): Promise<void> {
+    const before = changes;
+    const { items, next_cursor } = await readPage();
+    if (before !== changes) return refresh();
+    // The older ones that were read before stay.
+    const last = next_cursor === null ? undefined : items.at(-1)?.id;
+    const place = comments.findIndex(({ id }) => id === last);
+    comments = place < 0 ? items : [...items, ...comments.slice(place + 1)];
+    if (place < 0) cursor = next_cursor;
   }
 
   const isPicked = (asset: LinkedAsset) => picked.get(asset.id) ?? asset.picked ?? false;
@@ -95,23 +136,29 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
       run(async () => {
         const given = { body, ...(assetId === undefined ? {} : { asset_id: assetId }) };
         const made = await client.call('commentAsGuest', { params: { token }, body: given });
-        comments = [made, ...comments];
+        receive(made);
       }),
     async annotate(assetId, anchor, what) {
       let made: LinkComment | undefined;
       await run(async () => {
         const body = { asset_id: assetId, anchor, ...what };
         made = await client.call('annotateAsGuest', { params: { token }, body });
-        comments = [made, ...comments];
+        receive(made);
       });
       return made;
     },
     read: (older = false) =>
       run(async () => {
-        const query = { limit: 200, ...(older && cursor !== null ? { cursor } : {}) };
-        const page = await client.call('listGuestComments', { params: { token }, query });
-        comments = older ? [...comments, ...page.items] : page.items;
+        if (!older || cursor === null) return refresh();
+        const page = await readPage(cursor);
+        change([...comments, ...page.items]);
         cursor = page.next_cursor;
       }),
+    refresh,
+    receive,
+    remove: (removed) => change(comments.filter(({ id }) => id !== removed)),
+    become(named) {
+      if (guest !== undefined) guest = { ...guest, ...named };
+    },
   };
 }

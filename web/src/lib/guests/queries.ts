@@ -2,6 +2,15 @@ import { infiniteQueryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
+/** Returns the keys of the lists of a link, or of all links, which guests change. */
+export function guestLists(link?: string): string[][] {
+  return ['guests', 'feedback', 'picks'].map((list) => [
+    'links',
+    list,
+    ...(link === undefined ? [] : [link]),
+  ]);
+}
+
 /** What guests did at a link, for the editors of its target. Never cached, because guests change it. */
 export function guestsQuery({ client }: Service, link: string) {
   return infiniteQueryOptions({

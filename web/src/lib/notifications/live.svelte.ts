@@ -1,3 +1,4 @@
+import { guestLists } from '#lib/guests/queries.ts';
 import type { Service } from '#lib/service.ts';
 import { type EventListening, listenEvents } from './events.svelte.ts';
 import { listsKey, unreadKey } from './queries.ts';
@@ -13,6 +14,8 @@ export function listenLive({ queries }: Service, address = '/api/v1/events'): Ev
         void queries.cancelQueries({ queryKey: unreadKey });
         queries.setQueryData<number>(unreadKey, count);
         void queries.invalidateQueries({ queryKey: listsKey });
+        // Guests may have left something at a link whose lists are open.
+        for (const queryKey of guestLists()) void queries.invalidateQueries({ queryKey });
       },
     },
     // The count reveals whether the session has ended.
