@@ -235,6 +235,31 @@ describe('an invalid link is the same 404 at every address', () => {
     await gone(token, own.id);
   });
 
+  // LINK-24
+  test('when it is made for a draft, until the post is published', async () => {
+    const own = await newAsset();
+    const draft = await publish(owner, [own], { draft: true, title: 'Not yet', visibility: 'public' });
+    const { token } = await makeLink(owner, 'posts', draft.id, {
+      allow_feedback: true,
+      allow_download: true,
+    });
+    await gone(token, own.id);
+    const guest = guestsOf(library).browser({ token });
+    for (const { status } of [
+      await guest.name('Jonas'),
+      await guest.comment({ body: 'x' }),
+      await guest.annotate({ asset_id: own.id, anchor: { kind: 'point', x: 0, y: 0 }, body: 'x' }),
+      await guest.decide({ decision: 'approved' }),
+    ])
+      expect(status).toBe(404);
+    // For clients before others: private posts are shown by their links.
+    await owner.ok('updatePost', { params: { id: draft.id }, body: { visibility: 'private' } });
+    await owner.ok('publishPost', { params: { id: draft.id }, body: undefined });
+    expect(await shownIds(library, token)).toEqual([own.id]);
+    expect(await stranger.status('GET', `/posts/${draft.id}`)).toBe(404);
+    expect((await guest.name('Jonas')).status).toBe(200);
+  });
+
   // LINK-5
   test('when its creator is disabled or may no longer edit the target', async () => {
     const curator = await library.join('curator');
