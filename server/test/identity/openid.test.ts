@@ -293,6 +293,39 @@ describe('existing accounts', () => {
     expect((await accountOf('Ada'))?.role).toBe('member');
   });
 
+  // SSO-15, SIGNIN-10
+  test('lock their name when their password is guessed, and wait for ten minutes', async () => {
+    const ela = await library.join('ela');
+    const pending = async () => {
+      const { browser } = await signInAs({ sub: 'id-of-ela', preferred_username: 'ela' });
+      return visit(address, { cookie: `sign_in=${browser.cookie(address, 'sign_in')}` });
+    };
+    const late = await pending();
+    await deps.db.updateTable('sign_in_flows').set({ expires_at: '2020-01-01T00:00:00Z' }).execute();
+    const right = { body: { password } };
+    expect((await late.refused('continueSignIn', right)).status).toBe(401);
+    const guessing = await pending();
+    const guess = { body: { password: 'a guess' } };
+    for (let at = 0; at < 5; at += 1)
+      expect((await guessing.refused('continueSignIn', guess)).status).toBe(401);
+    expect((await guessing.refused('continueSignIn', right)).status).toBe(401);
+    const login = { body: { username: 'ela', password } };
+    expect((await library.anonymous().refused('login', login)).status).toBe(401);
+    expect((await ela.ok('listIdentities')).items).toEqual([]);
+  });
+
+  // SSO-13
+  test('keep their e-mail when another person claims it, who keeps their own', async () => {
+    const uma = await library.join('uma');
+    await setEmail(library, uma, 'uma@studio.example');
+    const vic = { sub: 'id-of-vic', preferred_username: 'vic', name: 'Vic' };
+    await signInAs({ ...vic, email: 'vic@studio.example', email_verified: true });
+    const claimed = { name: 'Victor', email: 'UMA@studio.example', email_verified: true };
+    expect((await signInAs({ ...vic, ...claimed })).page).toBe('/');
+    expect(await accountOf('vic')).toMatchObject({ fullname: 'Victor', email: 'vic@studio.example' });
+    expect((await accountOf('uma'))?.email).toBe('uma@studio.example');
+  });
+
   // SSO-15, SSO-17, PASSKEY-6
   test('are linked with a passkey, which also takes the place of the code', async () => {
     const [kit, lou] = await library.joinAll('kit', 'lou');
@@ -459,6 +492,25 @@ describe('responses', () => {
     expect((await signInAtForger()).page).toBe('/sign-in?error=invalid');
     forger.idToken = (usual) => forger.sign(usual);
     expect((await signInAtForger()).page).toBe('/');
+  });
+
+  // SSO-22
+  test('are signed with an algorithm that is allowed: the configured one, else one of the usual ones', async () => {
+    const allow = (body: ProviderChange) => root.ok('updateProvider', { params: { name: 'forger' }, body });
+    const pages: string[] = [];
+    for (const [algorithm, change] of [
+      ['ES256', {}],
+      ['RS512', {}],
+      ['RS512', { id_token_alg: 'RS512' }],
+      ['ES256', {}],
+      ['RS256', { clear_id_token_alg: true }],
+    ] as const) {
+      await allow(change);
+      await forger.rotate(`for ${algorithm}`, algorithm);
+      pages.push((await signInAtForger()).page);
+    }
+    const refused = '/sign-in?error=invalid';
+    expect(pages).toEqual(['/', refused, '/', refused, '/']);
   });
 
   // SSO-22

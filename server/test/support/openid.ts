@@ -122,8 +122,8 @@ export interface ForgingProvider {
   silence(path: string): Promise<UnansweredRequest>;
   /** Publishes another key beside the others, with which nothing is signed. */
   publishAnother(): Promise<void>;
-  /** Replaces the published keys. */
-  rotate(kid: string): Promise<void>;
+  /** Replaces the published keys by one for this algorithm, RS256 by default, with which tokens are signed then. */
+  rotate(kid: string, algorithm?: string): Promise<void>;
   /** Signs an ID token. With the kid null, its header names no key. */
   sign(claims: JWTPayload, key?: CryptoKey, kid?: string | null): Promise<string>;
   close(): Promise<void>;
@@ -131,7 +131,8 @@ export interface ForgingProvider {
 
 export async function openForger(): Promise<ForgingProvider> {
   let kid = 'one';
-  let pair = await generateKeyPair('RS256');
+  let alg = 'RS256';
+  let pair = await generateKeyPair(alg);
   const others: JWK[] = [];
   const silenced: { path: string; arrived: (request: UnansweredRequest) => void }[] = [];
   const sendJson = (response: ServerResponse, body: unknown) =>
@@ -146,6 +147,7 @@ export async function openForger(): Promise<ForgingProvider> {
         ...(forger.userInfo === null ? {} : { userinfo_endpoint: `${issuer}/userinfo` }),
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
+        id_token_signing_alg_values_supported: [alg],
       });
     if (pathname === '/userinfo') return sendJson(response, forger.userInfo);
     if (pathname === '/keys')
@@ -192,16 +194,15 @@ export async function openForger(): Promise<ForgingProvider> {
       const { publicKey } = await generateKeyPair('RS256');
       others.push({ ...(await exportJWK(publicKey)), kid: `other ${others.length}`, use: 'sig' });
     },
-    async rotate(next) {
+    async rotate(next, algorithm = 'RS256') {
       kid = next;
+      alg = algorithm;
       others.length = 0;
-      pair = await generateKeyPair('RS256');
+      pair = await generateKeyPair(alg);
       forger.key = pair.privateKey;
     },
     sign: (claims, key = forger.key, named = kid) =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: 'RS256', ...(named === null ? {} : { kid: named }) })
-        .sign(key),
+      new SignJWT(claims).setProtectedHeader({ alg, ...(named === null ? {} : { kid: named }) }).sign(key),
     close: () => close(server),
   };
   return forger;
