@@ -154,15 +154,17 @@ describe('signing in', () => {
     const other = await signInAs({ ...nina, email: 'nina@studio.example.org', email_verified: true });
     const unverified = await signInAs({ ...nina, email: 'nina@studio.example' });
     const fitting = await signInAs({ ...nina, email: 'nina@STUDIO.example', email_verified: true });
+    const moved = await signInAs({ ...nina, email: 'nina@elsewhere.example', email_verified: true });
     await change({ clear_allowed_domains: true });
     const ref = (await accountOf('nina'))?.ref ?? 0;
     await setStatus(library, { ref }, 'disabled');
     const disabled = await signInAs(nina);
-    expect([uninvited, other, unverified, fitting, disabled].map(({ page }) => page)).toEqual([
+    expect([uninvited, other, unverified, fitting, moved, disabled].map(({ page }) => page)).toEqual([
       '/sign-in?error=not_invited',
       '/sign-in?error=domain',
       '/sign-in?error=domain',
       '/',
+      '/sign-in?error=domain',
       '/sign-in?error=inactive',
     ]);
     expect(disabled.token).toBeUndefined();
@@ -399,6 +401,29 @@ describe('existing accounts', () => {
       status: 409,
       error: 'this is the last way to sign in to the account',
     });
+  });
+
+  // SSO-16
+  test('are not linked after the session that asked has ended', async () => {
+    const [lea, leo] = await library.joinAll('lea', 'leo');
+    const begin = async (account: typeof lea) => {
+      const browser = openBrowser(library);
+      const begun = { method: 'POST', body: { provider: 'studio' } };
+      const sent = await account.send('/account/identities', begun);
+      const [, secret = ''] = /sign_in=([^;]*)/.exec(sent.headers.get('set-cookie') ?? '') ?? [];
+      browser.setCookie(address, 'sign_in', secret);
+      provider.person = { sub: `id-of-${account.username}`, preferred_username: account.username };
+      return () => browser.follow(JSON.parse(sent.text).url);
+    };
+    const goOn = await begin(lea);
+    await lea.ok('logout');
+    expect(await goOn()).toBe('/sign-in?error=expired');
+    const goOnToo = await begin(leo);
+    const sessions = deps.db.updateTable('sessions').where('user_ref', '=', leo.ref);
+    await sessions.set({ expires_at: '2020-01-01T00:00:00Z' }).execute();
+    expect(await goOnToo()).toBe('/settings/security?error=expired');
+    const linked = deps.db.selectFrom('user_identities').select('id');
+    expect(await linked.where('user_ref', 'in', [lea.ref, leo.ref]).execute()).toEqual([]);
   });
 
   // SSO-17
