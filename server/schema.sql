@@ -3730,6 +3730,15 @@ create table similar_files (
 CREATE INDEX similar_files_by_time ON public.similar_files USING btree (found_at DESC, id DESC);
 CREATE INDEX similar_files_second ON public.similar_files USING btree (second_hash);
 
+create table stacked_assets (
+  asset_id uuid not null,
+  stack_id uuid not null,
+  place integer not null,
+  constraint stacked_assets_pkey PRIMARY KEY (asset_id),
+  constraint stacked_assets_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE
+);
+CREATE INDEX stacked_assets_of_stack ON public.stacked_assets USING btree (stack_id, place, asset_id);
+
 create table subtitles (
   asset_id uuid not null,
   lang text not null,

@@ -10,7 +10,13 @@ export const mostCsvRows = 1_000_000;
 /** CSV-9: the most changes and refusals that a dry run lists; it counts all. */
 export const mostCsvListed = 100_000;
 
-const { limit: _limit, cursor: _cursor, include_deleted: _deleted, ...filters } = AssetQuery.properties;
+const {
+  limit: _limit,
+  cursor: _cursor,
+  stacks: _stacks,
+  include_deleted: _deleted,
+  ...filters
+} = AssetQuery.properties;
 
 export const AssetExportQuery = Type.Object({
   /** Only these, in this order. */

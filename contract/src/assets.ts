@@ -88,6 +88,8 @@ export const ShownAsset = closed({
   card_fields: Type.Optional(Type.Array(CardField, { maxItems: 6 })),
   /** Related files that the caller is shown; only where a single asset is returned (RELATED-1). */
   related: Type.Optional(Type.Array(Uuid)),
+  /** Its stack, with those of its assets that the caller is shown, the top first; where a single asset is returned, and in lists with `stacks=top` (STACK-2). */
+  stack: Type.Optional(closed({ id: Uuid, assets: Type.Array(Uuid) })),
   /** For administrators (LEGACY-1). */
   legacy: Type.Optional(Legacy),
   created_at: Timestamp,
@@ -251,6 +253,8 @@ export const AssetQuery = Type.Object({
   ...pageQuery,
   ...assetFilters,
   sort: Type.Optional(AssetSort),
+  /** `top`: of each stack only the first asset that the list would contain (STACK-3). */
+  stacks: Type.Optional(Type.Enum(['all', 'top'])),
   include_deleted: Type.Optional(Type.Boolean()),
 });
 export type AssetQuery = Static<typeof AssetQuery>;
@@ -262,7 +266,7 @@ export const listAssets = operation({
   tag: 'Assets',
   summary: 'List assets',
   description:
-    'Lists assets that pass the caller’s read rule, newest first, with placeholders for those whose columns are withheld. Filters match, and orders by title and size contain, only columns that the caller may see. `include_deleted` is for `system.admin` and ignored for others.',
+    'Lists assets that pass the caller’s read rule, newest first, with placeholders for those whose columns are withheld. Filters match, and orders by title and size contain, only columns that the caller may see. With `stacks=top`, the first asset of a stack that the caller is shown and the filters match stands for it, and has `stack`. `include_deleted` is for `system.admin` and ignored for others.',
   door: 'public',
   scope: 'read',
   query: AssetQuery,

@@ -61,6 +61,7 @@ import * as scim from './scim.ts';
 import * as search from './search.ts';
 import * as sessions from './sessions.ts';
 import * as shares from './shares.ts';
+import * as stacks from './stacks.ts';
 import * as storage from './storage.ts';
 import * as strokes from './strokes.ts';
 import * as subtitles from './subtitles.ts';
@@ -152,6 +153,7 @@ export const modules = [
   shares,
   storage,
   strokes,
+  stacks,
   subtitles,
   system,
   tags,

@@ -99,6 +99,11 @@ export function foldedStem(fileName: string): string {
 const cameraRaw =
   /\.(?:3fr|arw|cr2|cr3|crw|dcr|dng|erf|fff|iiq|kdc|mef|mos|mrw|nef|nrw|orf|pef|raf|raw|rw2|rwl|sr2|srf|srw|x3f)$/;
 
+/** Returns whether a file has the name of a raw file of a camera. */
+export function isRawName(fileName: string): boolean {
+  return cameraRaw.test(foldedFileName(fileName));
+}
+
 /** How a sidecar names its file: with the extension (`a.jpg.xmp`), or without it (`a.xmp`). */
 export type SidecarKind = 'named' | 'stem';
 
@@ -120,6 +125,6 @@ export function metadataMatch<T extends { readonly name: string }>(
   const named = others.find(({ name }) => foldedFileName(name) === base);
   if (named !== undefined) return { file: named, kind: 'named' };
   const sharing = others.filter(({ name }) => foldedStem(name) === base);
-  const file = sharing.find(({ name }) => cameraRaw.test(foldedFileName(name))) ?? sharing[0];
+  const file = sharing.find(({ name }) => isRawName(name)) ?? sharing[0];
   return file === undefined ? null : { file, kind: 'stem' };
 }

@@ -185,6 +185,11 @@ export const contentErrors = {
   'range-not-satisfiable': { status: 416, text: 'range not satisfiable' },
   'received-too-large': { status: 413, text: 'at most {max} bytes are allowed here' },
   'related-full': { status: 409, text: 'a file has at most {max} related files' },
+  'stack-of-several-owners': {
+    status: 409,
+    text: 'the assets of a stack have one owner',
+    property: 'asset_ids',
+  },
   'related-to-itself': { status: 400, text: 'a file is not related to itself', property: 'other' },
   'request-already-decided': { status: 409, text: 'the request has already been decided' },
   'request-not-yours': { status: 403, text: 'you may not decide this request' },

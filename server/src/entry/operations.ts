@@ -100,6 +100,7 @@ import * as searchSaved from '../content/search/saved.ts';
 import * as search from '../content/search/search.ts';
 import * as searchSuggest from '../content/search/suggest.ts';
 import * as searchIndexLanguage from '../content/search-index/language.ts';
+import * as stacks from '../content/stacks/stacks.ts';
 import * as subtitlesTracks from '../content/subtitles/tracks.ts';
 import * as tagsFollow from '../content/tags/follow.ts';
 import * as tagsList from '../content/tags/list.ts';
@@ -318,6 +319,7 @@ const modules = [
   search,
   searchSuggest,
   searchIndexLanguage,
+  stacks,
   subtitlesTracks,
   tagsFollow,
   tagsList,

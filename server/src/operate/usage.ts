@@ -31,6 +31,7 @@ const commands: Readonly<Record<string, CommandHelp>> = {
       '--user NAME         owner of the assets; the oldest administrator by default',
       '--post              make a post of each folder',
       '--collections       make a collection of each folder',
+      '--no-stacks         do not stack raw files with the photos of their names',
       '--field CODE=PATTERN take a value from the path, such as event={value}/; may be repeated',
       '--sensitivity LEVEL posts, org, public or restricted',
       '--dry-run           print what each folder would give, and write nothing',

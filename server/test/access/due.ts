@@ -45,7 +45,7 @@ export interface AssetCell {
   /** What was rendered: everything including the scrub strip, only `col`, or nothing. */
   rendered: 'all' | 'col' | 'nothing';
   deletedBy: CallerKind | null;
-  /** The asset that it is related to (RELATED-1). */
+  /** The asset that it is related to (RELATED-1), and stacked with, the one with the smaller id on top (STACK-2). */
   related?: AssetCell;
   /** Posts with this asset as a member or as their standalone thumbnail. */
   usedBy: PostCell[];

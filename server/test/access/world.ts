@@ -325,6 +325,10 @@ async function insertAssets(world: Inserting, cells: readonly AssetCell[]): Prom
     related !== undefined && id < related.id ? [{ asset_id: id, related_id: related.id }] : [],
   );
   await inChunks(pairs, (chunk) => db.insertInto('related_assets').values(chunk).execute());
+  const stacked = pairs.flatMap(({ asset_id: stack_id, related_id }) =>
+    [stack_id, related_id].map((asset_id, place) => ({ stack_id, asset_id, place })),
+  );
+  await inChunks(stacked, (chunk) => db.insertInto('stacked_assets').values(chunk).execute());
   const tags = cells.map(({ id }) => ({ asset_id: id, value: 'matrix', source: 'manual' as const }));
   await inChunks(tags, (chunk) => db.insertInto('asset_tags').values(chunk).execute());
 }

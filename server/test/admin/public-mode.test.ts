@@ -101,7 +101,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
     `
     countAssets exportAnnotatedPdf exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
     exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
-    getDrawing getField getLike getPost getPreviews getSubtitles getTag getTimeline getUser getUserByUsername getWhiteboard
+    getDrawing getField getLike getPost getPreviews getStack getSubtitles getTag getTimeline getUser getUserByUsername getWhiteboard
     getWhiteboardPng getWhiteboardSvg
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts
     listCollections listComments listDownloads listFeatured listFieldValues listFields listPeople listPlaces listPosts

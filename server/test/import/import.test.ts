@@ -164,6 +164,27 @@ describe('vitrine import DIR', () => {
     await ask(sql`delete from assets where file_name ~ '^IMG_(9|10)'`);
   });
 
+  // STACK-6
+  test('stacks a raw file with the photo of its name, unless it is told not to', async () => {
+    const card = join(base, 'card');
+    for (const [at, name] of ['DSC_1', 'DSC_2'].entries()) {
+      await place(join(card, name, `${name}.JPG`), await jpeg(64, 48, { seed: 970 + at }));
+      await place(join(card, name, `${name}.nef`), plainText(name));
+    }
+    const stacked = async () => {
+      const rows = await ask(sql<{ file_name: string }>`select a.file_name from stacked_assets s
+        join assets a on a.id = s.asset_id order by s.place`);
+      return rows.map(({ file_name }) => file_name);
+    };
+    expect(await importHere(join(card, 'DSC_1'), '--no-stacks')).toEqual([
+      '2 imported, 0 already present, 0 failed',
+    ]);
+    expect(await stacked()).toEqual([]);
+    expect(await importHere(card)).toEqual(['2 imported, 2 already present, 1 stacks made, 0 failed']);
+    expect(await stacked()).toEqual(['DSC_2.JPG', 'DSC_2.nef']);
+    await ask(sql`delete from assets where file_name ~ '^DSC_'`);
+  });
+
   test('applies --sensitivity to new files', async () => {
     const late = join(base, 'late');
     await place(join(late, 'fresh.jpg'), await jpeg(320, 200, { seed: 77 }));

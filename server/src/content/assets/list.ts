@@ -15,6 +15,7 @@ import {
 import type { Caller } from '../../access/caller.ts';
 import { type ReadableParts, readableParts } from '../../access/candidates.ts';
 import { fromOrigin } from '../../access/federation.ts';
+import { type StackOfAsset, stackJson, standsForStack } from '../../access/stacks.ts';
 import { handle } from '../../core/handle.ts';
 import { storedTags } from '../../core/tag-register.ts';
 import type { Database } from '../../platform/database/pool.ts';
@@ -23,7 +24,7 @@ import { findFilters } from '../fields/values/filter.ts';
 import { matchingRows } from '../search-index/matching.ts';
 import { orderOf } from './order.ts';
 import { withoutProfilePictures } from './profile-pictures.ts';
-import { type AssetRow, assetColumns, assetJoins, showRow } from './show.ts';
+import { type AssetRow, assetColumns, assetJoins, showStacked } from './show.ts';
 import { takenFilters } from './taken.ts';
 
 /** The filters of the query. */
@@ -98,7 +99,9 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const { after, by: order, cursorOf, readsColumn } = orderOf(query.sort, query.cursor);
   const narrowed = await narrowing(db, caller, query);
   const isOfShown = narrowed.length > 0 || readsColumn;
-  const others = withoutProfilePictures(query);
+  const isOfTops = query.stacks === 'top';
+  const visible = sql<boolean>`(${sql.join([shownOf(caller, query), ...narrowed], sql` and `)})`;
+  const others = [...withoutProfilePictures(query), ...(isOfTops ? [standsForStack(visible)] : [])];
   const rule = sql<boolean>`${sql.join([ruleOf(caller, query, isOfShown), ...others], sql` and `)}`;
   const parts = isOfShown || query.include_deleted === true ? null : readableParts(caller);
   // The best plan depends on the values of the filters, not on those of the other parameters.
@@ -107,11 +110,12 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
     parts === null
       ? sql<boolean>`${sql.join([rule, after, ...narrowed], sql` and `)}`
       : sql<boolean>`a.id in ${nextOf(parts, { rule, after, order, most })}`;
-  const { rows } = await sql<AssetRow>`
-    select ${assetColumns(caller, ladder, shownOf(caller, query))} from assets a ${assetJoins}
+  const stack = isOfTops ? stackJson(caller) : sql<null>`null::json`;
+  const { rows } = await sql<AssetRow & { stack: StackOfAsset | null }>`
+    select ${assetColumns(caller, ladder, shownOf(caller, query))}, ${stack} as stack from assets a ${assetJoins}
     where ${wanted} order by ${order} limit ${most}`.execute(db);
   const page = cutPage(rows, limit, cursorOf);
-  return { status: 200, body: { ...page, items: page.items.map((row) => showRow(caller, row)) } };
+  return { status: 200, body: { ...page, items: page.items.map((row) => showStacked(caller, row)) } };
 });
 
 /** Counts what the list shows with these filters, without placeholders (ASSET-35). */

@@ -14,6 +14,7 @@ import {
 import type { Caller } from '../../access/caller.ts';
 import { identityJson, originJson, ownerName } from '../../access/identities.ts';
 import { legacyJson } from '../../access/legacy.ts';
+import { type StackOfAsset, stackJson } from '../../access/stacks.ts';
 import type { KeptAsset, Texts } from '../../core/kept-texts.ts';
 import { keysOf, type Rung } from '../../media/ladder.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
@@ -190,6 +191,12 @@ export function showRow(caller: Caller, row: AssetRow): Asset {
   return row.shown ? shownAsset(caller, row) : withheld(row);
 }
 
+/** Returns the asset as `showRow` does, with its stack (STACK-2). */
+export function showStacked(caller: Caller, row: AssetRow & { stack: StackOfAsset | null }): Asset {
+  const asset = showRow(caller, row);
+  return asset.restricted || row.stack === null ? asset : { ...asset, stack: row.stack };
+}
+
 /** Returns one asset under the read rule, shown or withheld; null when the caller may not read it. */
 export async function showAsset(
   db: Database,
@@ -197,12 +204,12 @@ export async function showAsset(
   ladder: readonly Rung[],
   id: string,
 ): Promise<Asset | null> {
-  const { rows } = await sql<AssetRow & { related: string[] }>`
-    select ${assetColumns(caller, ladder)}, ${relatedIds(caller, id)} as related from assets a ${assetJoins}
-    where a.id = ${id} and ${readableAssets(caller)}`.execute(db);
+  const { rows } = await sql<AssetRow & { related: string[]; stack: StackOfAsset | null }>`
+    select ${assetColumns(caller, ladder)}, ${relatedIds(caller, id)} as related, ${stackJson(caller)} as stack
+    from assets a ${assetJoins} where a.id = ${id} and ${readableAssets(caller)}`.execute(db);
   const row = rows[0];
   if (row === undefined) return null;
-  const asset = showRow(caller, row);
+  const asset = showStacked(caller, row);
   return asset.restricted ? asset : { ...asset, related: row.related };
 }
 

@@ -196,6 +196,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   sign_in_failures: 'passing',
   sign_in_flows: 'secret',
   similar_files: 'derived',
+  stacked_assets: all,
   subtitles: all,
   tag_documents: 'derived',
   tag_follows: all,

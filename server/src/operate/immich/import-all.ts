@@ -3,7 +3,7 @@ import { importAssets } from './assets.ts';
 import type { Context } from './context.ts';
 import { unwiredSources } from './fields.ts';
 import { importLinks } from './links.ts';
-import { importStacks } from './relations.ts';
+import { importStacks } from './stacks.ts';
 import { reportVanished } from './vanished.ts';
 
 /** The steps of an import, each of which goes on where an earlier run was stopped or killed. */

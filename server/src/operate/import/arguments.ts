@@ -11,6 +11,8 @@ export interface ImportOptions {
   user: string | undefined;
   post: boolean;
   collections: boolean;
+  /** Whether raw files and their JPEGs become stacks. */
+  stacks: boolean;
   dryRun: boolean;
   fields: Pick<AssetFields, 'sensitivity'>;
   patterns: FieldPattern[];
@@ -22,6 +24,7 @@ function parse(args: string[]) {
       user: { type: 'string' },
       post: { type: 'boolean', default: false },
       collections: { type: 'boolean', default: false },
+      'no-stacks': { type: 'boolean', default: false },
       'dry-run': { type: 'boolean', default: false },
       sensitivity: { type: 'string' },
       field: { type: 'string', multiple: true },
@@ -61,6 +64,6 @@ export function readArguments(args: string[]): ImportOptions {
   const [directory, more] = positionals;
   if (directory === undefined || more !== undefined)
     throw new ConfigError('name a directory: vitrine import DIR');
-  const { user, post, collections, 'dry-run': dryRun } = values;
-  return { directory, user, post, collections, dryRun, fields, patterns };
+  const { user, post, collections, 'no-stacks': noStacks, 'dry-run': dryRun } = values;
+  return { directory, user, post, collections, stacks: !noStacks, dryRun, fields, patterns };
 }

@@ -12,6 +12,8 @@ import {
   valuesOfPath,
   writePathValues,
 } from '../../content/path-values/path-values.ts';
+import { rawPairs } from '../../content/stacks/raw-pairs.ts';
+import { stackFree } from '../../content/stacks/store.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -43,6 +45,8 @@ interface Summary {
   skipped: number;
   posts: number;
   collections: number;
+  /** Number of stacks of raw files and their photos that were made. */
+  stacks: number;
   /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
   /** Number of files that became the film of a photo in the same folder. */
@@ -98,6 +102,28 @@ function folderName(folder: string, directory: string): string {
   return folder === '' ? resolve(directory) : folder;
 }
 
+/** Groups of one transaction. */
+const STACKS_AT_ONCE = 500;
+
+/** Stacks raw files and their photos (STACK-6). Groups without a new file stay as people have left them. */
+async function stackFolders(
+  { db }: Deps,
+  files: readonly FoundFile[],
+  { assetOf, pathOf }: { assetOf: ReadonlyMap<string, string>; pathOf: ReadonlyMap<string, string> },
+): Promise<number> {
+  const groups: string[][] = [];
+  for (const [, inFolder] of Map.groupBy(files, ({ folder }) => folder)) {
+    for (const pair of rawPairs(inFolder)) {
+      const ids = [...new Set(pair.flatMap(({ path }) => assetOf.get(path) ?? []))];
+      if (ids.some((id) => pathOf.has(id))) groups.push(ids);
+    }
+  }
+  let stacked = 0;
+  for (let at = 0; at < groups.length; at += STACKS_AT_ONCE)
+    stacked += await db.transaction().execute((tx) => stackFree(tx, groups.slice(at, at + STACKS_AT_ONCE)));
+  return stacked;
+}
+
 /** Makes posts and collections of the folders, as requested. */
 async function arrangeFolders(
   { db }: Deps,
@@ -129,6 +155,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     skipped: 0,
     posts: 0,
     collections: 0,
+    stacks: 0,
     subtitles: 0,
     films: 0,
     sidecars: 0,
@@ -203,6 +230,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     await eachAtOnce(plan.files, stopped, storeEach);
     // Stores subtitles last, because they are attached to videos.
     await eachAtOnce(plan.subtitles, stopped, attachEach);
+    if (options.stacks) summary.stacks = await stackFolders(deps, plan.files, { assetOf, pathOf });
     if (!stopped() && (options.post || options.collections)) {
       const files = [...plan.files, ...plan.subtitles.map(({ file }) => file)];
       await arrangeFolders(deps, run, files, assetOf, summary);
@@ -233,6 +261,7 @@ function printSummary(summary: Summary): void {
   const made = [
     summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
     summary.films === 0 ? '' : `, ${summary.films} films of live photos`,
+    summary.stacks === 0 ? '' : `, ${summary.stacks} stacks made`,
     summary.sidecars === 0 ? '' : `, ${summary.sidecars} sidecars read`,
     summary.posts === 0 ? '' : `, ${summary.posts} posts made`,
     summary.collections === 0 ? '' : `, ${summary.collections} collections made`,

@@ -1444,6 +1444,12 @@ interface SimilarFilesTable {
   found_at: Generated<string>;
 }
 
+interface StackedAssetsTable {
+  asset_id: string;
+  stack_id: string;
+  place: number;
+}
+
 interface SubtitlesTable {
   asset_id: string;
   lang: string;
@@ -1806,6 +1812,7 @@ export interface Tables {
   sign_in_failures: SignInFailuresTable;
   sign_in_flows: SignInFlowsTable;
   similar_files: SimilarFilesTable;
+  stacked_assets: StackedAssetsTable;
   subtitles: SubtitlesTable;
   tag_documents: TagDocumentsTable;
   tag_follows: TagFollowsTable;

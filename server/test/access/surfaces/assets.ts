@@ -36,22 +36,50 @@ interface Shelf {
   /** Filters read columns, so they find only visible assets. */
   filtered: boolean;
   withTrash?: boolean;
+  /** Of each stack only the first asset that the caller is shown. */
+  tops?: boolean;
+}
+
+/** The ids of the stack of an asset that the caller is shown, the top first; undefined unless there are two (STACK-2). */
+function dueStack(who: CallerKind, cell: AssetCell): string | undefined {
+  const { id, related } = cell;
+  if (related === undefined) return undefined;
+  const isWhole = [cell, related].every((one) => answerOf(who, one) === 'shown');
+  return isWhole ? [id, related.id].toSorted().join() : undefined;
+}
+
+/** STACK-3: whether an asset is in a list of tops without filters. */
+function standsForStack(who: CallerKind, cell: AssetCell): boolean {
+  const answer = answerOf(who, cell);
+  const { id, related } = cell;
+  if (related === undefined) return answer !== 'missing';
+  return answer === 'shown' && (id < related.id || answerOf(who, related) !== 'shown');
 }
 
 export async function lookAtShelf(matrix: Matrix, caller: Caller, shelf: Shelf, switches: Switches) {
-  const items = await everyItem<SeenAsset>(matrix.ledger, caller, '/assets', shelf.query, switches);
+  const items = await everyItem<SeenAsset & { stack?: { assets: string[] } }>(
+    matrix.ledger,
+    caller,
+    '/assets',
+    shelf.query,
+    switches,
+  );
   if (items === null) return;
   const who = caller.kind;
   const seesTrash = shelf.withTrash === true && undoAnyDelete.includes(who);
-  const seen = new Map(items.map((item) => [item.id, lookOfAsset(item)]));
+  const stackOf = new Map(items.map(({ id, stack }) => [id, stack?.assets.join()]));
+  const seen = new Map(items.map(({ stack: _, ...item }) => [item.id, lookOfAsset(item)]));
   let due = 0;
   for (const cell of shelf.cells) {
     const answer = seesTrash ? 'shown' : answerOf(who, cell);
-    const isThere = answer === 'shown' || (answer === 'withheld' && !shelf.filtered);
+    const isListed = answer === 'shown' || (answer === 'withheld' && !shelf.filtered);
+    const isThere = shelf.tops === true ? standsForStack(who, cell) : isListed;
     const look = answer === 'shown' ? dueAsset(who, cell, switches) : dueWithheld(who, cell);
     const label = () => `${caller.name}: /assets?${shelf.query}: ${labelOfAsset(cell)}`;
     matrix.ledger.hold(label, seen.get(cell.id) ?? 'absent', isThere ? look : 'absent');
     if (isThere) due += 1;
+    if (shelf.tops === true && isThere)
+      matrix.ledger.hold(`${label()}: stack`, stackOf.get(cell.id), dueStack(who, cell));
   }
   matrix.ledger.hold(`${caller.name}: /assets?${shelf.query}: how many, each once`, items.length, due);
   if (!shelf.filtered) return;
@@ -79,6 +107,7 @@ export function filteredShelves(matrix: Matrix): Shelf[] {
     },
     { query: `taken_month=${MONTH}&sort=taken`, cells: matrix.world.assets, filtered: true },
     { query: `taken_day=${DAY}&bbox=${BOX}`, cells: matrix.world.assets, filtered: true },
+    { query: 'stacks=top', cells: matrix.world.assets, filtered: false, tops: true },
     { query: 'include_deleted=true', cells: matrix.world.assets, filtered: false, withTrash: true },
   ];
 }
@@ -101,6 +130,15 @@ const relating = (who: CallerKind, asset: AssetCell) => {
   const isShown = asset.related !== undefined && answerOf(who, asset.related) === 'shown';
   return asset.related === undefined ? 400 : changingAsset(who, asset, isShown ? 204 : 404);
 };
+
+/** The assets of the stack of an asset. */
+const pairOf = (asset: AssetCell) => (asset.related === undefined ? [] : [asset, asset.related]);
+const stackPath = (asset: AssetCell) =>
+  `/stacks/${
+    pairOf(asset)
+      .map(({ id }) => id)
+      .toSorted()[0] ?? '00000000-0000-4000-8000-0000000000ff'
+  }`;
 
 /** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
@@ -138,6 +176,37 @@ export function assetProbes(): Probe<AssetCell>[] {
     probe(readDoor, 'GET', below('/similar'), (who, asset) => (answerOf(who, asset) === 'shown' ? 200 : 404)),
     // RELATED-2: relating files again changes nothing, but both must be shown.
     probe(assetDoor, 'PUT', ({ id, related }) => `/assets/${id}/related/${related?.id ?? id}`, relating),
+    // STACK-2
+    probe(readDoor, 'GET', stackPath, (who, asset) =>
+      pairOf(asset).some((one) => answerOf(who, one) === 'shown') ? 200 : 404,
+    ),
+    // STACK-4: what is on top already stays there.
+    probe(
+      assetDoor,
+      'PUT',
+      (asset) => `${stackPath(asset)}/top`,
+      (who, asset) =>
+        asset.related === undefined || asset.id > asset.related.id ? null : changingAsset(who, asset, 200),
+      { bodyOf: ({ id }: AssetCell) => ({ asset_id: id }) },
+    ),
+    probe(
+      assetDoor,
+      'POST',
+      () => '/stacks',
+      (who, asset) => {
+        const pair = pairOf(asset);
+        if (pair.length < 2) return null;
+        if (pair.some((one) => answerOf(who, one) === 'missing')) return 404;
+        return pair.every((one) => editsAsset(who, one)) ? null : 403;
+      },
+      { bodyOf: (asset: AssetCell) => ({ asset_ids: pairOf(asset).map(({ id }) => id) }) },
+    ),
+    // STACK-5
+    probe(assetDoor, 'DELETE', stackPath, (who, asset) => {
+      const pair = pairOf(asset);
+      if (!pair.some((one) => answerOf(who, one) === 'shown')) return 404;
+      return pair.filter(({ deleted }) => !deleted).every((one) => editsAsset(who, one)) ? null : 403;
+    }),
     probe(assetDoor, 'DELETE', below('/related/00000000-0000-4000-8000-0000000000ff'), editing(204)),
   ];
 }
@@ -145,7 +214,8 @@ export function assetProbes(): Probe<AssetCell>[] {
 export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCell, switches: Switches) {
   const { status, text } = await caller.visitor.send(`/assets/${cell.id}`);
   const who = caller.kind;
-  const { related, ...asset }: SeenAsset & { related?: string[] } = status === 200 ? JSON.parse(text) : {};
+  const { related, stack, ...asset }: SeenAsset & { related?: string[]; stack?: { assets: string[] } } =
+    status === 200 ? JSON.parse(text) : {};
   const got = status === 200 ? lookOfAsset(asset) : status;
   const looks = {
     missing: 404,
@@ -158,6 +228,9 @@ export async function lookAtAsset(matrix: Matrix, caller: Caller, cell: AssetCel
   const seen = cell.related !== undefined && answerOf(who, cell.related) === 'shown' ? cell.related.id : '';
   const dueRelated = status === 200 && !asset.restricted ? seen : undefined;
   matrix.ledger.hold(`${caller.name}: related of ${labelOfAsset(cell)}`, related?.join(), dueRelated);
+  // STACK-2
+  const dueStacked = status === 200 && !asset.restricted ? dueStack(who, cell) : undefined;
+  matrix.ledger.hold(`${caller.name}: stack of ${labelOfAsset(cell)}`, stack?.assets.join(), dueStacked);
 }
 
 /** The requested renditions, and what must have been rendered for each; null for those that are not rendered. */

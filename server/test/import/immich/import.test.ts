@@ -105,7 +105,7 @@ test('imports files with what Immich knows about them', async () => {
     description: 'At the harbour',
     status: 'active',
     legacy: { system: 'immich', id: harbour.id },
-    related: [await idOf('resource', early.id)],
+    stack: { assets: [await idOf('resource', harbour.id), await idOf('resource', early.id)] },
   });
   expect(asset.tags.toSorted()).toEqual(['Children', 'Family', 'favourite']);
   const { items } = await root.ok('listAssetFieldValues', { params: { id: asset.id } });

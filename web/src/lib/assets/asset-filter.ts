@@ -42,6 +42,8 @@ export interface AssetFilter {
   readonly fields?: readonly string[];
   /** Newest first if absent. */
   readonly sort?: AssetSort;
+  /** Shows every file of a stack, and not only the top. */
+  readonly stacks?: 'all';
 }
 
 export const ownAssets: AssetFilter = { everyone: false, tags: [] };
@@ -80,6 +82,7 @@ export function readAssetFilter(params: Pick<URLSearchParams, 'get' | 'getAll'>)
     ...readOrigin(params),
     ...(fields.length === 0 ? {} : { fields: [...new Set(fields)].slice(0, mostFilters) }),
     ...(sort === undefined || sort === 'newest' ? {} : { sort }),
+    ...(params.get('stacks') === 'all' ? { stacks: 'all' } : {}),
   };
 }
 
@@ -94,6 +97,7 @@ export function libraryAddress({
   origin,
   fields = [],
   sort,
+  stacks,
 }: AssetFilter): string {
   const params = new URLSearchParams();
   if (everyone) params.set('of', 'everyone');
@@ -105,6 +109,7 @@ export function libraryAddress({
   if (origin !== undefined) params.set('origin', origin);
   for (const text of fields) params.append('filter', text);
   if (sort !== undefined) params.set('sort', sort);
+  if (stacks !== undefined) params.set('stacks', stacks);
   const text = params.toString();
   return text === '' ? '/assets' : `/assets?${text}`;
 }
@@ -119,7 +124,7 @@ export function assetQueryOf(filter: AssetFilter, ownRef: number): AssetQuery {
 export function assetFiltersOf(
   { everyone, type, status, state, tags, team, origin, fields = [] }: AssetFilter,
   ownRef: number,
-): Omit<AssetQuery, 'sort' | 'limit' | 'cursor' | 'include_deleted'> {
+): Omit<AssetQuery, 'sort' | 'stacks' | 'limit' | 'cursor' | 'include_deleted'> {
   return {
     ...(everyone ? {} : { owner_ref: ownRef }),
     ...(type === undefined ? {} : { asset_type: type }),

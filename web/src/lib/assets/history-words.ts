@@ -21,6 +21,7 @@ const propertyWords: Readonly<Record<string, string>> = {
   clear_team: phrase('team'),
   metadata: phrase('metadata'),
   related: phrase('related files'),
+  stack: phrase('stack'),
 };
 
 /** Returns the properties of an edit in words, such as "title and tags". */

@@ -44,7 +44,11 @@ export function libraryQuery({ client }: Service, filter: AssetFilter, ownRef: n
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listAssets', {
-        query: { ...pageParams(pageParam, pageParam === '' ? 50 : 200), ...assetQueryOf(filter, ownRef) },
+        query: {
+          ...pageParams(pageParam, pageParam === '' ? 50 : 200),
+          ...assetQueryOf(filter, ownRef),
+          stacks: filter.stacks ?? 'top',
+        },
         signal,
       }),
   });

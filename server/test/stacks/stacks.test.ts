@@ -1,0 +1,183 @@
+import type { Asset } from '@vitrine/contract/assets';
+import { sql } from 'kysely';
+import { expect, test } from 'vitest';
+import { rawPairs } from '../../src/content/stacks/raw-pairs.ts';
+import { stackFree } from '../../src/content/stacks/store.ts';
+import { auditEvents } from '../support/audit.ts';
+import { type Account, openLibrary, upload } from '../support/library.ts';
+import { pagesOf } from '../support/pages.ts';
+import { plainFile } from '../support/pictures.ts';
+
+const library = await openLibrary();
+const { db } = library.deps;
+const admin = await library.join('admin', 'admin');
+const [mara, tom] = await library.joinAll('mara', 'tom');
+
+const file = (sensitivity = 'org', title = 'a', owner = mara) =>
+  upload(owner, plainFile(), { sensitivity, title });
+
+async function stack(assets: readonly { id: string }[], who: Account = mara): Promise<string> {
+  const { id, items } = await who.ok('createStack', { body: { asset_ids: assets.map((asset) => asset.id) } });
+  expect(items.map((item) => item.id)).toEqual(assets.map((asset) => asset.id));
+  return id;
+}
+
+const stackOf = (asset: Asset) => (asset.restricted ? undefined : asset.stack?.assets);
+const shownStack = async (who: Account, { id }: { id: string }) =>
+  stackOf(await who.ok('getAsset', { params: { id } }));
+
+/** Returns the ids of the list with one asset for each stack, and how many each stands for, of some assets. */
+async function topsAmong(who: Account, assets: readonly { id: string }[], query = {}) {
+  const { items } = await who.ok('listAssets', { query: { limit: 200, stacks: 'top', ...query } });
+  const wanted = new Set(assets.map(({ id }) => id));
+  return items.flatMap((asset) => (wanted.has(asset.id) ? [[asset.id, stackOf(asset)?.length]] : []));
+}
+
+// STACK-1, STACK-2, STACK-3
+test('a stack is shown by its top with the number of its files, and each file names the others', async () => {
+  const assets = [await file(), await file(), await file(), await file()] as const;
+  const [one, two, three, alone] = assets;
+  const id = await stack([two, three, one]);
+  expect(await topsAmong(mara, assets)).toEqual([
+    [alone.id, undefined],
+    [two.id, 3],
+  ]);
+  for (const who of [mara, tom]) expect(await shownStack(who, one)).toEqual([two.id, three.id, one.id]);
+  expect(await shownStack(mara, alone)).toBeUndefined();
+  const { items } = await mara.ok('listAssets', { query: { limit: 200 } });
+  expect(items.map((asset) => asset.id)).toEqual(expect.arrayContaining(assets.map((asset) => asset.id)));
+  expect(items.every((asset) => stackOf(asset) === undefined)).toBe(true);
+  const pages = await pagesOf((from) =>
+    mara.ok('listAssets', { query: { limit: 1, stacks: 'top', owner_ref: mara.ref, ...from } }),
+  );
+  expect(pages.flat().map((asset) => asset.id)).toEqual([alone.id, two.id]);
+  expect((await tom.ok('getStack', { params: { id } })).items.map((asset) => asset.id)).toEqual([
+    two.id,
+    three.id,
+    one.id,
+  ]);
+});
+
+// STACK-2, STACK-3
+test('files that a caller does not see are neither shown nor counted, and the next one stands for the stack', async () => {
+  const assets = [await file('posts'), await file(), await file('restricted'), await file()] as const;
+  const [hidden, shown, withheld, last] = assets;
+  const id = await stack(assets);
+  expect(await topsAmong(mara, assets)).toEqual([[hidden.id, 4]]);
+  expect(await topsAmong(tom, assets)).toEqual([[shown.id, 2]]);
+  expect(await shownStack(tom, last)).toEqual([shown.id, last.id]);
+  expect(await shownStack(tom, withheld)).toBeUndefined();
+  expect((await tom.ok('getStack', { params: { id } })).items.map((asset) => asset.id)).toEqual([
+    shown.id,
+    last.id,
+  ]);
+  await mara.ok('updateAsset', { params: { id: last.id }, body: { sensitivity: 'posts' } });
+  expect(await topsAmong(tom, assets)).toEqual([[shown.id, undefined]]);
+  await mara.ok('updateAsset', { params: { id: shown.id }, body: { sensitivity: 'posts' } });
+  expect(await topsAmong(tom, assets)).toEqual([]);
+  expect((await tom.refused('getStack', { params: { id } })).status).toBe(404);
+  expect((await tom.refused('deleteStack', { params: { id } })).status).toBe(404);
+});
+
+// STACK-3
+test('the first file that matches the filters stands for the stack', async () => {
+  const assets = [await file('org', 'dune'), await file('org', 'wave'), await file('org', 'wave')] as const;
+  await stack(assets);
+  await mara.ok('updateAsset', { params: { id: assets[1].id }, body: { tags: ['wave'] } });
+  await mara.ok('updateAsset', { params: { id: assets[2].id }, body: { tags: ['wave'] } });
+  expect(await topsAmong(mara, assets, { tag: ['wave'] })).toEqual([[assets[1].id, 3]]);
+  expect(await topsAmong(mara, assets, { sort: 'title' })).toEqual([[assets[0].id, 3]]);
+  expect((await mara.ok('countAssets', { query: { tag: ['wave'] } })).total).toBe(2);
+});
+
+// STACK-5
+test('the trash takes a file out of its stack until it is restored, and for good when it is emptied', async () => {
+  const assets = [await file(), await file(), await file()] as const;
+  const [top, next, last] = assets;
+  await stack(assets);
+  await mara.ok('deleteAsset', { params: { id: top.id }, body: undefined });
+  expect(await topsAmong(mara, assets)).toEqual([[next.id, 2]]);
+  await mara.ok('restoreAsset', { params: { id: top.id } });
+  expect(await topsAmong(mara, assets)).toEqual([[top.id, 3]]);
+  await db.deleteFrom('assets').where('id', 'in', [top.id, next.id]).execute();
+  expect(await topsAmong(mara, assets)).toEqual([[last.id, undefined]]);
+  expect(await shownStack(mara, last)).toBeUndefined();
+});
+
+// STACK-1, STACK-4
+test('stacking moves files out of their stacks and ends one with a single file', async () => {
+  const assets = [await file(), await file(), await file(), await file()] as const;
+  const [one, two, three, four] = assets;
+  await stack([one, two]);
+  const id = await stack([three, four]);
+  await stack([two, three]);
+  expect(await topsAmong(mara, assets)).toEqual([
+    [four.id, undefined],
+    [two.id, 2],
+    [one.id, undefined],
+  ]);
+  expect((await mara.refused('getStack', { params: { id } })).status).toBe(404);
+});
+
+// STACK-4
+test('an editor chooses another top', async () => {
+  const [one, two, three] = [await file(), await file(), await file()];
+  const id = await stack([one, two, three]);
+  const { items } = await mara.ok('setStackTop', { params: { id }, body: { asset_id: three.id } });
+  expect(items.map((asset) => asset.id)).toEqual([three.id, one.id, two.id]);
+  const other = await file();
+  for (const [who, asset_id, status] of [
+    [mara, other.id, 404],
+    [tom, one.id, 403],
+  ] as const)
+    expect((await who.refused('setStackTop', { params: { id }, body: { asset_id } })).status).toBe(status);
+});
+
+// STACK-4, STACK-5
+test('only those who may edit all files stack and unstack them', async () => {
+  const [own, foreign, hidden] = [await file(), await file('org', 'a', tom), await file('posts', 'a', tom)];
+  const refused = async (who: Account, asset_ids: string[]) =>
+    (await who.refused('createStack', { body: { asset_ids } })).status;
+  expect(await refused(mara, [own.id, foreign.id])).toBe(403);
+  expect(await refused(mara, [own.id, hidden.id])).toBe(404);
+  expect(await refused(admin, [own.id, foreign.id])).toBe(409);
+  expect(await refused(mara, [own.id, own.id.toUpperCase()])).toBe(400);
+  expect(await refused(mara, [own.id])).toBe(400);
+  const other = await file();
+  const id = await stack([own, other]);
+  expect((await tom.refused('deleteStack', { params: { id } })).status).toBe(403);
+  await admin.ok('deleteStack', { params: { id } });
+  expect(await shownStack(mara, own)).toBeUndefined();
+  const { items } = await mara.ok('listAssetHistory', { params: { id: own.id } });
+  expect(items.filter(({ properties }) => properties?.includes('stack'))).toHaveLength(2);
+  const events = await auditEvents(library, { target_id: own.id });
+  expect(events.map(({ event }) => event)).toEqual(['asset.updated']);
+});
+
+// STACK-1
+test('concurrent stacking leaves each file in one stack', async () => {
+  const assets = [await file(), await file(), await file()] as const;
+  const ids = assets.map(({ id }) => id);
+  await Promise.all(
+    [ids, ids.toReversed(), ids.slice(1), ids.slice(0, 2)].map((asset_ids) =>
+      mara.ok('createStack', { body: { asset_ids } }),
+    ),
+  );
+  const { rows } = await sql<{ stacked: number }>`select count(*) as stacked from stacked_assets
+    where asset_id = any(${ids}::uuid[])`.execute(db);
+  expect(rows[0]?.stacked).toBeGreaterThanOrEqual(2);
+});
+
+// STACK-6
+test('pairs raw files with the photo of their name, and stacks only files that are in no stack', async () => {
+  const names = ['a.CR3', 'A.jpg', 'a.png', 'b.nef', 'c.jpg', 'd.dng', 'd.HEIC', 'd.jpg'];
+  expect(rawPairs(names.map((name) => ({ name }))).map((pair) => pair.map(({ name }) => name))).toEqual([
+    ['A.jpg', 'a.CR3'],
+    ['d.HEIC', 'd.jpg', 'd.dng'],
+  ]);
+  const [one, two, three] = [await file(), await file(), await file()];
+  const first = [[one.id, two.id]];
+  expect(await db.transaction().execute((tx) => stackFree(tx, first))).toBe(1);
+  const others = [[two.id, three.id], [three.id]];
+  expect(await db.transaction().execute((tx) => stackFree(tx, others))).toBe(0);
+});
