@@ -227,7 +227,7 @@ const ObjectId = Type.Union([Uuid, Ref]);
 export const BatchState = Type.Enum(['queued', 'running', 'done', 'cancelled', 'failed']);
 export type BatchState = Static<typeof BatchState>;
 
-/** BATCH-6: the progress of a batch. `refused` has the first 100; the items have all. */
+/** BATCH-6: the progress of a batch. The items have all results. */
 export const Batch = closed({
   id: Uuid,
   /** The kind of its action, or `undo`; `export` for the export of an account (EXPORT-17). */
@@ -238,7 +238,8 @@ export const Batch = closed({
   done: Count,
   changed: Count,
   unchanged: Count,
-  refused: Type.Array(closed({ id: ObjectId, reason: Type.String() }), { maxItems: 100 }),
+  /** The first 100; once the batch has ended, the first 10,000, except in lists. */
+  refused: Type.Array(closed({ id: ObjectId, reason: Type.String() }), { maxItems: mostNamed }),
   refused_count: Count,
   /** The post that `create_post` made. */
   post_id: Type.Optional(Uuid),

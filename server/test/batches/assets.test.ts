@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { AssetAction } from '@vitrine/contract/batches';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -296,6 +297,13 @@ describe('a post', () => {
     expect(done.undo_until).toBeUndefined();
     const post = await mara.ok('getPost', { params: { id: done.post_id ?? '' } });
     expect(post.members.map((member) => member.asset_id)).toEqual(order);
+    // More are refused at once, before a job divides them.
+    const action = { kind: 'create_post', draft: true } as const;
+    const many = Array.from({ length: 201 }, () => randomUUID());
+    for (const dry_run of [true, false]) {
+      const refused = await mara.refused('batchAssets', { body: { ids: many, action, dry_run } });
+      expect(refused).toMatchObject({ status: 400, error: 'a post has at most 200 files' });
+    }
   });
 });
 
@@ -364,6 +372,10 @@ describe('a job', () => {
       library.deps.db,
     );
     expect(both[0]?.count).toBe(ids.length);
+    // As many are no post, neither together nor in steps (BATCH-12).
+    const body = { query: { owner_ref: mara.ref }, action: { kind: 'create_post' as const, draft: true } };
+    for (const dry_run of [true, false])
+      expect((await mara.refused('batchAssets', { body: { ...body, dry_run } })).status).toBe(400);
   });
 
   // BATCH-6
@@ -402,6 +414,16 @@ describe('a job', () => {
     const id = 'job_id' in answer ? answer.job_id : '';
     const { items } = await mara.ok('listBatchItems', { params: { id }, query: {} });
     expect(items).toEqual(ids.map((one) => ({ id: one, outcome: 'changed' })));
+  });
+
+  // BATCH-6
+  test('names everything that it refused once it has ended', async () => {
+    const [mine = ''] = await make(1);
+    const unknown = Array.from({ length: 120 }, () => randomUUID());
+    const done = await run(mara, [mine, ...unknown], { kind: 'add_tags', tags: ['all'] });
+    expect(done).toMatchObject({ total: 121, done: 121, changed: 1, unchanged: 0, refused_count: 120 });
+    expect(done.refused).toEqual(unknown.map((id) => ({ id, reason: 'not found' })));
+    expect((await mara.ok('listBatches', { query: {} })).items[0]?.refused).toHaveLength(100);
   });
 
   // BATCH-10

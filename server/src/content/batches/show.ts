@@ -6,6 +6,7 @@ import {
   listBatchItems,
   undoBatch,
 } from '@vitrine/contract/batches';
+import { mostNamed } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { readableExports } from '../../access/account-data.ts';
 import { ownBatches, readableBatches } from '../../access/batches.ts';
@@ -45,12 +46,18 @@ interface BatchRow
 /** The id of an item `i`, as JSON: a number for accounts. */
 const objectId = sql`coalesce(to_jsonb(i.object_ref), to_jsonb(i.object_id))`;
 
-/** BATCH-8: changes can be undone for a day. */
-const columns = sql`b.id, b.subject, b.action, b.state, b.total, b.changed, b.unchanged, b.refused, b.undoes,
+/** The most refused objects that are shown of a batch that runs, and of each batch of a list. */
+const FEW_REFUSED = 100;
+
+/** BATCH-8: changes can be undone for a day. `most`: how many refused objects are shown once it has ended. */
+const columnsWith = (
+  most: number,
+) => sql`b.id, b.subject, b.action, b.state, b.total, b.changed, b.unchanged, b.refused, b.undoes,
   b.post_id, b.created_at, b.finished_at, (select u.id from batches u where u.undoes = b.id) as undone_by,
   coalesce((select jsonb_agg(jsonb_build_object('id', r.id, 'reason', r.reason) order by r.position) from (
     select ${objectId} as id, i.reason, i.position from batch_items i
-    where i.batch_id = b.id and i.outcome = 'refused' order by i.position limit 100) r), '[]') as refused_items,
+    where i.batch_id = b.id and i.outcome = 'refused' order by i.position
+    limit case when b.finished_at is null then ${FEW_REFUSED}::integer else ${most}::integer end) r), '[]') as refused_items,
   b.finished_at + interval '24 hours' as undo_until`;
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -93,24 +100,26 @@ function shown(row: BatchRow): Batch {
 async function readBatches(
   db: Database,
   condition: RawBuilder<boolean>,
-  end: RawBuilder<unknown> = sql``,
+  { end = sql``, mostRefused }: { end?: RawBuilder<unknown>; mostRefused: number },
 ): Promise<BatchRow[]> {
-  const { rows } = await sql<BatchRow>`select ${columns} from batches b where ${condition} ${end}`.execute(
-    db,
-  );
+  const { rows } = await sql<BatchRow>`
+    select ${columnsWith(mostRefused)} from batches b where ${condition} ${end}`.execute(db);
   return rows;
 }
 
 /** Returns one batch; throws the same 404 for an unknown one and for one that the caller may not see. */
 async function readOne(db: Database, id: string, rule: RawBuilder<boolean>): Promise<BatchRow> {
-  const [row] = await readBatches(db, sql`b.id = ${id} and ${rule}`);
+  const [row] = await readBatches(db, sql`b.id = ${id} and ${rule}`, { mostRefused: mostNamed });
   if (row === undefined) throw notFound();
   return row;
 }
 
 export const list = handle(listBatches, async ({ db }, { caller, query }) => {
   const page = newestFirst(query, 'b.created_at', 'b.id');
-  const rows = await readBatches(db, sql`${ownBatches(caller)} and ${page.after}`, page.order);
+  const rows = await readBatches(db, sql`${ownBatches(caller)} and ${page.after}`, {
+    end: page.order,
+    mostRefused: FEW_REFUSED,
+  });
   const cut = page.cut(rows, ({ created_at, id }) => ({ at: created_at, id }));
   return { status: 200, body: { items: cut.rows.map(shown), next_cursor: cut.next } };
 });

@@ -67,6 +67,7 @@ async function preview(
 ): Promise<BatchPreview> {
   const outcomes = await withoutWriting(deps, async (tx) => {
     const { rows } = await sql<{ id: string | number }>`${await objects(tx)}`.execute(tx);
+    run.checkCount?.(rows.length);
     const decided: [string, Outcome][] = [];
     const most = run.together === true ? Math.max(1, rows.length) : PREVIEW_STEP;
     for (let at = 0; at === 0 || at < rows.length; at += most) {
@@ -82,13 +83,14 @@ async function preview(
 }
 
 /** Stores a batch with its objects, and enqueues its job. */
-async function store(tx: Tx, caller: SignedIn, { stored, objects }: Asked): Promise<string> {
+async function store(tx: Tx, caller: SignedIn, { stored, run, objects }: Asked): Promise<string> {
   const id = await createBatch(tx, caller, stored);
   const column = sql.ref(stored.subject === 'user' ? 'object_ref' : 'object_id');
-  await sql`with stored as (
+  const { rows } = await sql<{ total: number }>`with stored as (
       insert into batch_items (batch_id, position, ${column})
       select ${id}, row_number() over (), o.id from (${await objects(tx)}) o returning 1)
-    update batches set total = (select count(*) from stored) where id = ${id}`.execute(tx);
+    update batches set total = (select count(*) from stored) where id = ${id} returning total`.execute(tx);
+  run.checkCount?.(rows[0]?.total ?? 0);
   await enqueueBatch(tx, id);
   return id;
 }

@@ -49,6 +49,8 @@ export type Action = ((step: Step) => Promise<StepResult>) & {
   before?(tx: Tx): Promise<void>;
   /** A dry run decides about all items at once, because what is decided about one depends on the others. */
   readonly together?: true;
+  /** Throws a Refusal if it takes fewer objects than this. */
+  checkCount?(count: number): void;
 };
 
 /** What a kind of action does, and what undoes it; null if nothing can. */

@@ -16,9 +16,8 @@ export function createPostOf(action: AssetAction): Action {
   const { title, visibility, draft, tags } = action;
   const overrideReason = action.override_reason ?? null;
   const gates = draft === true ? [] : gatesOfPublishing(visibility);
-  return async (step) => {
+  const create: Action = async (step) => {
     const { tx, caller, items } = step;
-    if (items.length > mostInPost) throw refuse('too-many-files-for-post', { max: mostInPost });
     checkMayCreatePosts(caller);
     if (draft !== true) {
       checkMayPublish(caller);
@@ -52,4 +51,10 @@ export function createPostOf(action: AssetAction): Action {
     });
     return { outcomes, ...(postId === undefined ? {} : { postId }) };
   };
+  // Before the job, whose steps would each make a post of their part (BATCH-12).
+  return Object.assign(create, {
+    checkCount(count: number) {
+      if (count > mostInPost) throw refuse('too-many-files-for-post', { max: mostInPost });
+    },
+  });
 }
