@@ -360,6 +360,13 @@ test.each([
   await select('On the box').click();
   await bar(page).getByText('1 post selected').waitFor();
   expect(await offers()).toContain('Who may see them');
+  const request = page.waitForRequest(/\/api\/v1\/archives$/);
+  await packing.click();
+  expect(JSON.parse((await request).postData() ?? '{}')).toEqual({ post_id: post });
+  await bar(page)
+    .getByRole('status')
+    .getByText(/^Downloading/)
+    .waitFor();
   await page.keyboard.press('Escape');
   await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
 });
