@@ -204,8 +204,18 @@ test('streams a video that browsers cannot play', async () => {
   await expect.poll(() => streamed().length).toBeGreaterThan(1);
 });
 
-test('gives a stored film subtitles and another cover frame', async () => {
-  await visit(mara, `/assets/${reel}`);
+test.each([
+  [390, '0.8'],
+  [1440, '1.2'],
+])('gives a stored film subtitles and another cover frame at %d pixels', async (width, second) => {
+  // Choosing a frame renders the film again, which browsers play from its streams.
+  const streams = async () =>
+    (await call(mara, 'GET', `/assets/${reel}/media`)).variants.filter(({ key }: { key: string }) =>
+      /^hls\/\d+p\.mp4$/.test(key),
+    ).length;
+  await expect.poll(streams, { timeout: 60_000 }).toBeGreaterThan(0);
+  await mara.setViewportSize({ width, height: 900 });
+  await mara.goto(`/assets/${reel}`);
   await mara.getByRole('button', { name: 'Add subtitles' }).click();
   const dialog = mara.getByRole('dialog');
   const words = { name: 'reel.pt-BR.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) };
@@ -223,11 +233,13 @@ test('gives a stored film subtitles and another cover frame', async () => {
   await dialog.getByLabel('Seconds from the beginning').fill('9');
   await dialog.getByRole('button', { name: 'Use this frame' }).click();
   await dialog.getByRole('alert').waitFor();
-  await dialog.getByLabel('Seconds from the beginning').fill('1.2');
+  await dialog.getByLabel('Seconds from the beginning').fill(second);
+  expect(await overhang(mara)).toBe(0);
   await dialog.getByRole('button', { name: 'Use this frame' }).click();
   await dialog.waitFor({ state: 'detached' });
   const chosen = async () => (await call(mara, 'GET', `/assets/${reel}/media`)).facts.poster_seconds;
-  await expect.poll(chosen).toBe(1.2);
+  await expect.poll(chosen).toBe(Number(second));
+  await mara.setViewportSize({ width: 1280, height: 900 });
 });
 
 test('seeks in a sound by its waveform', async () => {
