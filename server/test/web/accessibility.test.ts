@@ -9,7 +9,7 @@ import { pdf } from '../media/documents.ts';
 import { openBrowser } from '../support/browser.ts';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
-import { openAsking, visit } from './hands.ts';
+import { beyondEdge, openAsking, overhang, showMore, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** The pages, dialogs and menus have nothing that axe reports, in both themes, on a phone and on a desktop. */
@@ -22,7 +22,7 @@ const finger = { viewport: screens.desktop, hasTouch: true, isMobile: true };
 const mara = await studio.enter('mara', finger);
 const other = await studio.enter('mara', finger);
 const desk = await studio.enter('mara', { viewport: screens.desktop });
-const ben = await studio.join('ben', 'Ben Lund');
+const ben = await studio.join('ben', 'Ben Lund', finger);
 const visitor = await studio.openPage(finger);
 
 // A library in which every page has something to show.
@@ -142,6 +142,7 @@ const addresses: Readonly<Record<string, string>> = {
   '/changes': '/changes',
   '/collections': '/collections',
   '/collections/[id]': `/collections/${collection}`,
+  '/design': '/design',
   '/drafts': '/drafts',
   '/links/[id]': `/links/${link}`,
   '/notifications': '/notifications',
@@ -207,7 +208,7 @@ async function routesWithPages(): Promise<string[]> {
 }
 
 const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-for (const page of [mara, other, desk, visitor]) await page.context().addInitScript({ content: source });
+for (const page of [mara, other, desk, ben, visitor]) await page.context().addInitScript({ content: source });
 
 /** Waits until the page has its heading and has changed nothing for a while. */
 async function settle(page: Page): Promise<void> {
@@ -242,8 +243,37 @@ async function findings(page: Page, runOnly: axe.RunOnly): Promise<string[]> {
   });
 }
 
+/** Where the heading of each route starts in a wide window, and what is wrong with its layout. */
+const headings = new Map<string, number>();
+const misplaced: string[] = [];
+
+/** Notes where the heading starts, and whether several buttons look like the main action of the page. */
+async function measure(page: Page, route: string): Promise<void> {
+  const { start, main } = await page.evaluate(() => {
+    const heading = document.querySelector('h1:not([role=alert] *)');
+    const ink = getComputedStyle(document.body).color;
+    const buttons = [...document.querySelectorAll(':is(header, main) :is(a, button)')].filter(
+      (one) =>
+        one.checkVisibility() &&
+        one.textContent?.trim() !== '' &&
+        getComputedStyle(one).backgroundColor === ink,
+    );
+    return {
+      // A hidden heading has a negative margin.
+      start:
+        heading &&
+        heading.getBoundingClientRect().left - Number.parseFloat(getComputedStyle(heading).marginLeft),
+      main: buttons.map((one) => one.textContent?.trim()),
+    };
+  });
+  if (start !== null) headings.set(route, Math.round(start));
+  // The page of the design shows them all.
+  if (main.length > 1 && route !== '/design')
+    misplaced.push(`${route} has several main actions: ${main.join(', ')}`);
+}
+
 /** Checks what a page shows: everything once on each screen, and the colours in the other theme, too. */
-async function check(page: Page, name: string): Promise<string[]> {
+async function check(page: Page, name: string, measured = false): Promise<string[]> {
   const found: string[] = [];
   const look = async (screen: keyof typeof screens, colorScheme: 'light' | 'dark', rules: axe.RunOnly) => {
     await page.emulateMedia({ colorScheme });
@@ -251,10 +281,13 @@ async function check(page: Page, name: string): Promise<string[]> {
     found.push(...all.map((one) => `${name}, ${screen}, ${colorScheme}: ${one}`));
   };
   await settle(page);
+  if (measured) await measure(page, name);
   await look('desktop', 'light', allRules);
   await look('desktop', 'dark', colours);
   await page.setViewportSize(screens.phone);
   await settle(page);
+  if (measured && (await overhang(page)) > 0)
+    misplaced.push(`${name} is too wide for a phone because of ${await beyondEdge(page)}`);
   await look('phone', 'dark', allRules);
   await look('phone', 'light', colours);
   await page.setViewportSize(screens.desktop);
@@ -275,21 +308,45 @@ test('axe finds nothing on any page', async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const [route, path] = next;
       await visit(page, path);
-      found.push(...(await check(page, route)));
+      found.push(...(await check(page, route, true)));
     }
   };
   const workAsVisitor = async () => {
     for (const [route, path] of Object.entries(forVisitors)) {
+      // Its lists need a session.
+      const page = route === '/second-factor' ? ben : visitor;
       const state = states[route];
       if (state !== undefined)
-        await visitor.route(state.address, (reply) => reply.fulfill({ json: state.json }));
-      await openAsking(visitor, path);
-      found.push(...(await check(visitor, route)));
-      if (state !== undefined) await visitor.unroute(state.address);
+        await page.route(state.address, (reply) => reply.fulfill({ json: state.json }));
+      await openAsking(page, path);
+      found.push(...(await check(page, route, true)));
+      if (state !== undefined) await page.unroute(state.address);
     }
   };
   await Promise.all([work(mara), work(other), workAsVisitor()]);
   expect(found).toEqual([]);
+});
+
+/** Where headings start at 1440 pixels, unless at the edge of the library. */
+const starts: readonly (readonly [start: number, routes: RegExp])[] = [
+  // In the column beside pictures.
+  [1040, /^\/(new|posts\/\[id\](\/edit)?|reviews\/\[id\]|assets\/\[id\])$/],
+  // In a column in the middle: settings, administration, lists of what happened, and what is in front of the library.
+  [360, /^\/(settings|admin|changes|design|links|notifications|requests|reviews|trash)/],
+  [360, /^\/(forgot-password|invite|register|reset|second-factor|setup|sign-in|verify)/],
+];
+
+/** Pages that only say why they do not open: the library has no peer, and nobody may register. */
+const problems = ['/admin/peers/[id]/fields', '/register'];
+
+// DESIGN-1, DESIGN-2
+test('at 1440 pixels headings start at three places, and a page has one main action', () => {
+  const startOf = (route: string) => starts.find(([, routes]) => routes.test(route))?.[0] ?? 24;
+  const routes = Object.keys({ ...addresses, ...forVisitors }).filter((route) => !problems.includes(route));
+  expect
+    .soft(Object.fromEntries(headings))
+    .toEqual(Object.fromEntries(routes.map((route) => [route, startOf(route)])));
+  expect(misplaced).toEqual([]);
 });
 
 interface Layer {
@@ -355,7 +412,10 @@ const layers: readonly Layer[] = [
   {
     name: 'deleting a collection',
     path: `/collections/${collection}`,
-    open: press('Delete'),
+    open: async (page) => {
+      await showMore(page);
+      await press('Delete')(page);
+    },
     appears: (page) => page.getByRole('alertdialog'),
   },
   { name: 'editing a collection', path: `/collections/${collection}`, open: press('Edit'), appears: dialog },

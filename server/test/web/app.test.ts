@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
-import { phone, signIn, signOut, visit } from './hands.ts';
+import { phone, showMore, signIn, signOut, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -82,6 +82,7 @@ test('a profile shows its banner, links and pinned posts in the colour of the li
   await call(mara, 'PATCH', `/users/${me.ref}`, { banner_asset_id: banner, links });
   await call(mara, 'PATCH', '/admin/system/appearance', { accent_light: '#7a1fa2' });
   await visit(mara, `/posts/${pier}`);
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Pin', exact: true }).click();
   await mara.getByRole('button', { name: 'Unpin' }).waitFor();
   await visit(mara, '/users/mara');

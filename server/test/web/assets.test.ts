@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, truncatedJpeg } from '../support/pictures.ts';
 import { call, callFrom, publish, settled, upload, uploadReady } from './call.ts';
-import { dialogClosed, isFocused, overhang, visit } from './hands.ts';
+import { dialogClosed, isFocused, overhang, showMore, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const tile = (page: Page, name: string | RegExp) =>
@@ -123,6 +123,7 @@ test('shows the owner where an asset appears, and how many posts are withheld', 
 test('shows the history of a file in words', async () => {
   await call(ana, 'PATCH', `/assets/${pier.id}`, { tags: ['pier'] });
   await visit(ana, `/assets/${pier.id}`);
+  await showMore(ana);
   for (const size of [
     { width: 390, height: 844 },
     { width: 1440, height: 900 },
@@ -141,6 +142,7 @@ test('shows the history of a file in words', async () => {
 // TRASH-5
 test('undoes a deletion, and restores from the trash', async () => {
   const remove = async (reason: string) => {
+    await showMore(ana);
     await ana.getByRole('button', { name: 'Delete' }).click();
     const dialog = ana.getByRole('alertdialog');
     await dialog.getByLabel('Reason (optional)').fill(reason);

@@ -4,7 +4,17 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf, publish, uploadReady } from './call.ts';
-import { attributesOf, drag, holdBack, isFocused, naturalWidth, overhang, placeIn, visit } from './hands.ts';
+import {
+  attributesOf,
+  drag,
+  holdBack,
+  isFocused,
+  naturalWidth,
+  overhang,
+  placeIn,
+  showMore,
+  visit,
+} from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const names = ['Pier', 'Gull', 'Rope', 'Crane', 'Fog'] as const;
@@ -111,7 +121,7 @@ test('creates a collection, adds posts from the feed and from a post, and lists 
   await ben.getByRole('link', { name: /Birds.*by Ana Sol/ }).click();
   await ben.getByRole('heading', { name: 'Birds', level: 1 }).waitFor();
   await ben.getByRole('link', { name: /^Gull/ }).waitFor();
-  expect(await ben.getByRole('button', { name: /^(Edit|Cover|Share|Delete)$/ }).count()).toBe(0);
+  expect(await ben.getByRole('button', { name: /^(Edit|Share|More)$/ }).count()).toBe(0);
 });
 
 test('reorders by mouse, touch and keyboard, also while responses are slow', async () => {
@@ -204,6 +214,7 @@ test('chooses a cover, and keeps the changes of two concurrent editors', async (
   const id = await makeCollection('Quay', ['Pier', 'Gull', 'Rope']);
   await openCollection(ana, id);
   const dialog = ana.getByRole('dialog');
+  await showMore(ana);
   await ana.getByRole('button', { name: 'Cover' }).click();
   await dialog.getByRole('button', { name: 'Gull' }).click();
   await dialog.getByRole('button', { name: 'Save' }).click();
@@ -277,6 +288,7 @@ test('adds a new post to a collection and a team, and restores a deleted collect
   await expect.poll(async () => (await call(ana, 'GET', `/posts/${post}`)).team_id).toBe(team);
 
   await openCollection(ana, id);
+  await showMore(ana);
   await ana.getByRole('button', { name: 'Delete' }).click();
   await ana.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
   await ana.waitForURL(`${studio.address}/collections`);

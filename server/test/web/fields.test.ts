@@ -12,10 +12,12 @@ async function define(body: Record<string, unknown>): Promise<FieldDefinition> {
 /** Returns the section of the page with this heading. */
 const section = (title: string) => mara.getByRole('region', { name: title, exact: true });
 
-/** Saves a section and waits until the service has it. */
-async function save(title: string): Promise<void> {
-  await mara.getByRole('button', { name: `Save: ${title}` }).click();
-  await section(title).getByRole('status').getByText('Saved').waitFor();
+const pressSave = () => mara.getByRole('button', { name: 'Save', exact: true }).click();
+
+/** Saves everything that was changed and waits until the service has it. */
+async function save(): Promise<void> {
+  await pressSave();
+  await section('Save').getByText('Saved.', { exact: true }).waitFor();
 }
 
 async function open(field: FieldDefinition): Promise<void> {
@@ -43,7 +45,7 @@ const first = await define({ code: 'first', label: 'First', display_group: 'Shel
 const middle = await define({ code: 'middle', label: 'Middle', display_group: 'Shelf' });
 const third = await define({ code: 'third', label: 'Third', display_group: 'Drawer', display_order: 150 });
 
-test('creates a field, saves each setting separately and shows refusals beside the control', async () => {
+test('creates a field, saves its settings with one button and shows refusals beside the control', async () => {
   await mara.goto('/admin/fields');
   const form = mara.getByRole('dialog');
 
@@ -68,21 +70,21 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await cards.click();
   await expect.poll(async () => (await stored()).show_on_card).toBe(true);
   await mara.getByLabel('Who may read it').selectOption('assets.admin');
-  await mara.getByRole('button', { name: 'Save: Who may use it' }).click();
+  await pressSave();
   await use.getByText('“On cards” and “Who may read it” are mutually exclusive').waitFor();
   await cards.click();
   await expect.poll(async () => (await stored()).show_on_card).toBe(false);
-  await save('Who may use it');
+  await save();
   await cards.click();
   await section('What it does').getByRole('alert').filter({ hasText: 'are mutually exclusive' }).waitFor();
   await expect.poll(() => cards.getAttribute('aria-checked')).toBe('false');
 
-  // Name and limits.
+  // Name and limits at once.
   await section('Name').getByLabel('Description').fill('As on the contract');
-  await save('Name');
   await section('Limits').getByLabel('Shortest').fill('9');
   await section('Limits').getByLabel('Longest').fill('30');
-  await save('Limits');
+  await section('Save').getByText('Not saved yet: Name and Limits').waitFor();
+  await save();
   const now = { description: 'As on the contract', options: { min_length: 9, max_length: 30 } };
   expect(await stored()).toMatchObject(now);
 
@@ -91,15 +93,15 @@ test('creates a field, saves each setting separately and shows refusals beside t
   await pattern.getByLabel('Pattern', { exact: true }).fill('[A-Z]{2}-\\d+');
   await pattern.getByLabel('Try a value').fill('AB-12');
   await pattern.getByText('Matches: it would be accepted.').waitFor();
-  await save('Pattern');
+  await save();
 
   // A default has to be valid, too.
   await defaults.getByLabel('Default', { exact: true }).selectOption('literal');
   await defaults.getByLabel('Value').fill('AB-1');
-  await mara.getByRole('button', { name: 'Save: Default' }).click();
+  await pressSave();
   await defaults.getByText(/is shorter than 9 characters/).waitFor();
   await defaults.getByLabel('Default', { exact: true }).selectOption('uploading_user');
-  await save('Default');
+  await save();
   const default_value = { kind: 'context', context: 'uploading_user' };
   expect(await stored()).toMatchObject({ regexp_filter: '[A-Z]{2}-\\d+', default_value });
 
@@ -107,16 +109,16 @@ test('creates a field, saves each setting separately and shows refusals beside t
   const naming = section('Name');
   await naming.getByLabel('Description').fill('Mine');
   await call(mara, 'PATCH', `/fields/${id}`, { description: 'Theirs' });
-  await mara.getByRole('button', { name: 'Save: Name' }).click();
+  await pressSave();
   await naming.getByText(/the field has changed/i).waitFor();
   await expect.poll(async () => (await stored()).description).toBe('Theirs');
-  await save('Name');
+  await save();
   await expect.poll(async () => (await stored()).description).toBe('Mine');
 
   // Deprecates the field and names its replacement.
   await section('Status').getByRole('radio', { name: 'Deprecated' }).check();
   await section('Status').getByLabel('Replaced by').selectOption('Title');
-  await save('Status');
+  await save();
   const deprecated = { status: 'deprecated', deprecated_replacement_id: expect.any(String) };
   expect(await stored()).toMatchObject(deprecated);
 });
@@ -128,7 +130,7 @@ test('builds a display condition and previews it', async () => {
   await shown.getByRole('button', { name: 'Add a line' }).click();
   await shown.getByLabel('Shown when: field').selectOption('Kind');
   // An incomplete line is not sent.
-  await mara.getByRole('button', { name: 'Save: When it is shown' }).click();
+  await pressSave();
   const condition = async () => (await read(camera.id)).display_condition;
   expect(await condition()).toBeNull();
   await shown.getByLabel('Value', { exact: true }).selectOption('drawing');
@@ -137,7 +139,7 @@ test('builds a display condition and previews it', async () => {
   await preview.getByText('Camera is hidden.').waitFor();
   await preview.getByLabel('Kind').selectOption('drawing');
   await preview.getByText('Camera is shown.').waitFor();
-  await save('When it is shown');
+  await save();
   await expect.poll(condition).toEqual(['kind=drawing']);
 });
 

@@ -76,6 +76,13 @@ export async function signOut(page: Page): Promise<void> {
   await signInButton(page).waitFor();
 }
 
+/** Shows the rare actions of a page, unless they are shown. */
+export async function showMore(page: Page): Promise<void> {
+  const more = page.getByRole('button', { name: 'More', exact: true });
+  if ((await more.getAttribute('aria-expanded')) === 'false') await more.click();
+  await page.getByRole('group', { name: 'More', exact: true }).waitFor();
+}
+
 /** Returns whether the element has the focus. */
 export function isFocused(locator: Locator): Promise<boolean> {
   return locator.evaluate((element) => element === document.activeElement);

@@ -5,7 +5,7 @@ import { writeSetting } from '../../src/core/settings.ts';
 import { clip } from '../media/clips.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { naturalWidth, overhang, visit } from './hands.ts';
+import { naturalWidth, overhang, showMore, visit } from './hands.ts';
 import { type OpenStudio, openStudio } from './studio.ts';
 
 async function openHome(name: string): Promise<OpenStudio> {
@@ -71,6 +71,11 @@ const videoOf = (page: Page) =>
       return { width: one.videoWidth, time: one.currentTime };
     });
 
+async function openShares(page: Page): Promise<void> {
+  await showMore(page);
+  await page.getByRole('button', { name: 'Share with a library' }).click();
+}
+
 async function writeComment(page: Page, text: string): Promise<void> {
   await page.getByLabel('Write a comment').fill(text);
   await page.getByRole('button', { name: 'Comment', exact: true }).click();
@@ -82,7 +87,7 @@ test('a post with a video is shared with a library, played and commented on ther
   const transcoding = async () => (await call(ann, 'GET', `/assets/${ferry}/media`)).transcoding?.state;
   await expect.poll(transcoding, { timeout: 60_000 }).toBe('done');
   await visit(ann, `/posts/${post}`);
-  await ann.getByRole('button', { name: 'Share with a library' }).click();
+  await openShares(ann);
   await ann.getByRole('dialog').getByLabel('They can').selectOption('comment');
   await ann.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();
   await ann.getByRole('region', { name: 'Shared with' }).getByText('Everyone there can comment').waitFor();
@@ -120,7 +125,7 @@ test('a post with a video is shared with a library, played and commented on ther
   const words = ['Morning at the quay', 'Ferry', 'Lovely light', 'It was the fog', post];
   expect(await tablesWith(north, words)).toContain('posts');
 
-  await ann.getByRole('button', { name: 'Share with a library' }).click();
+  await openShares(ann);
   await ann.getByRole('button', { name: /^Stop sharing/ }).click();
   await expect.poll(async () => (await seen()).length).toBe(0);
   await expect.poll(() => tablesWith(north, words)).toEqual([]);
@@ -164,7 +169,7 @@ test('restricted content is shared with a person after a second confirmation', a
   await expect.poll(allowed).toBe('encrypted');
 
   await visit(ann, `/posts/${id}`);
-  await ann.getByRole('button', { name: 'Share with a library' }).click();
+  await openShares(ann);
   await ann.getByRole('dialog').getByLabel('With', { exact: true }).selectOption('person');
   await ann.getByRole('dialog').getByLabel('Person').fill('mara');
   await ann.getByRole('dialog').getByRole('button', { name: 'Share', exact: true }).click();

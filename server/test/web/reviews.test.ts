@@ -194,7 +194,7 @@ test('states are added and restricted, and a change of state is confirmed', asyn
 
   const asset = await picture(4);
   await ana.goto(`/assets/${asset}`);
-  const state = ana.getByLabel('State', { exact: true });
+  const state = ana.getByLabel('Workflow state', { exact: true });
   const question = ana.getByRole('alertdialog');
   const confirm = () => question.getByRole('button', { name: 'Change the state' }).click();
   await state.selectOption('Printed');

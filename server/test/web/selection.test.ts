@@ -270,7 +270,7 @@ test('changes a field, status, state, rating and declaration of many files, and 
     await dialog.getByLabel('Field', { exact: true }).selectOption('Client');
     await dialog.getByRole('textbox', { name: 'Client' }).fill('Harbour Ltd');
   });
-  await change('Workflow state', () => dialog.getByLabel('State').selectOption({ index: 2 }));
+  await change('Workflow state', () => dialog.getByLabel('Workflow state').selectOption({ index: 2 }));
   await change('How AI took part', radio('AI assisted'));
   const named = () => dialog.getByLabel('Title').fill('Of many');
   await change('Create a post', named, 'Create the post');

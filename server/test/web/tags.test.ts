@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, publish, upload } from './call.ts';
-import { attributesOf, titlesShown, visit } from './hands.ts';
+import { attributesOf, showMore, titlesShown, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const posts = new Map<string, string>();
@@ -105,6 +105,7 @@ test('saves, opens, renames, reorders and deletes a view', async () => {
 test('features a post, reorders the featured list, and hides the tools from others', async () => {
   for (const title of ['Hill', 'Early pier']) {
     await visit(mara, `/posts/${posts.get(title)}`);
+    await showMore(mara);
     await mara.getByRole('button', { name: 'Feature', exact: true }).click();
     await mara.getByRole('button', { name: 'Featured', exact: true }).waitFor();
   }
@@ -118,6 +119,7 @@ test('features a post, reorders the featured list, and hides the tools from othe
   await expect.poll(() => order(mara)).toEqual([early, hill]);
   await dialog().getByRole('button', { name: 'Done' }).click();
   await visit(mara, `/posts/${hill}`);
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Featured', exact: true }).click();
   await mara.getByRole('button', { name: 'Feature', exact: true }).waitFor();
 

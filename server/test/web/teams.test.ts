@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { grant } from '../support/people.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf, publish, upload, uploadReady } from './call.ts';
-import { drawn, naturalWidth, titlesShown, visit } from './hands.ts';
+import { drawn, naturalWidth, showMore, titlesShown, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const ids = new Map<string, string>();
@@ -50,6 +50,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   expect(await call(mara, 'GET', '/auth/me/followed-teams')).toMatchObject([{ id: ferries }]);
 
   // Places it under another team; the reverse would be a cycle.
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Place under a team' }).click();
   await form.getByRole('radio', { name: 'All of the studio' }).check();
   await form.getByRole('button', { name: 'Place' }).click();
@@ -57,6 +58,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await above.getByRole('link', { name: 'All of the studio' }).click();
   await mara.waitForURL(`${studio.address}/teams/${all}`);
   await mara.getByRole('heading', { name: 'All of the studio', level: 1 }).waitFor();
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Place under a team' }).click();
   await form.getByRole('radio', { name: 'Ferries' }).check();
   await form.getByRole('button', { name: 'Place' }).click();
@@ -81,6 +83,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.reload();
   await mara.getByRole('navigation', { name: 'Of the team' }).getByRole('link', { name: 'Posts' }).click();
   await mara.getByRole('link', { name: /Early at the pier/ }).waitFor();
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Picture', exact: true }).click();
   await form.getByRole('button', { name: 'Pier' }).click();
   await form.waitFor({ state: 'hidden' });
@@ -101,7 +104,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await otto.getByRole('button', { name: 'Leave' }).waitFor();
   const postToTeam = otto.getByRole('link', { name: 'Post to this team' });
   await postToTeam.waitFor();
-  await expect.poll(() => otto.getByRole('button', { name: /Edit|Picture|Place|Close|Add/ }).count()).toBe(0);
+  await expect.poll(() => otto.getByRole('button', { name: /Edit|More|Add/ }).count()).toBe(0);
   await otto.getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('alertdialog').getByRole('button', { name: 'Leave' }).click();
   await otto.getByRole('link', { name: 'Otto Brandt' }).waitFor({ state: 'detached' });
@@ -112,6 +115,7 @@ test('creates, follows, joins, posts to, illustrates, moves and closes a team', 
   await mara.getByRole('button', { name: 'Remove from All of the studio' }).click();
   await confirmation.getByRole('button', { name: 'Remove' }).click();
   await above.waitFor({ state: 'detached' });
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Close team' }).click();
   await confirmation.getByRole('button', { name: 'Close team' }).click();
   await mara.waitForURL(`${studio.address}/teams`);

@@ -5,7 +5,7 @@ import { pdf } from '../media/documents.ts';
 import { stl, torus } from '../media/models.ts';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf, publish, uploadReady } from './call.ts';
-import { naturalWidth, overhang, pathsAsked, phone, visit } from './hands.ts';
+import { naturalWidth, overhang, pathsAsked, phone, showMore, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const subtitles = '1\n00:00:00,000 --> 00:00:30,000\nHigh water\n';
@@ -227,6 +227,7 @@ test.each([
   await list.getByRole('button', { name: /^Remove the subtitles/ }).click();
   await list.waitFor({ state: 'detached' });
 
+  await showMore(mara);
   await mara.getByRole('button', { name: 'Choose the cover frame' }).click();
   const frame = dialog.locator('video');
   await expect.poll(() => frame.evaluate((one: HTMLVideoElement) => one.readyState)).toBeGreaterThan(0);

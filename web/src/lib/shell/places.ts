@@ -23,5 +23,13 @@ export function mainPlaces(user: SessionUser | null): readonly MainPlace[] {
   return [assets, collections, ...(holds(user, 'teams.read') ? [teams] : []), tags];
 }
 
+/** The pages whose main action is a new post. Others have their own, or none. */
+const postingPlaces = ['/', '/assets', '/drafts', '/timeline', '/map', '/people', '/tags'];
+
+/** Returns whether the header's button for a new post is the main action of a page. */
+export function isPostingPlace(pathname: string): boolean {
+  return postingPlaces.includes(pathname);
+}
+
 /** The width from which the header has room for everything; `md` in the classes. */
 export const roomForPlaces = 'min-width: 48rem';

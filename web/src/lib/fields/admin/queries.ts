@@ -79,16 +79,18 @@ export async function setFlag(
   return fresh;
 }
 
-/** Changes a definition if it has not changed since it was read; reports a conflict otherwise. */
+/** Changes a definition if it has not changed since it was last read; reports a conflict otherwise. */
 export async function changeDefinition(
   service: Service,
   field: FieldDefinition,
   body: FieldUpdate,
 ): Promise<FieldDefinition> {
+  // Another form of the page may have just changed it.
+  const last = service.queries.getQueryData(definitionQuery(service, field.id).queryKey) ?? field;
   try {
     const fresh = await service.client.call('updateField', {
       params: { id: field.id },
-      body: { ...body, if_unchanged_since: field.updated_at },
+      body: { ...body, if_unchanged_since: last.updated_at },
     });
     putDefinition(service, fresh);
     return fresh;

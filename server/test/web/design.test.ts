@@ -1,0 +1,72 @@
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
+import { expect, onTestFinished, test } from 'vitest';
+import { pathsAsked } from './hands.ts';
+import { openStudio } from './studio.ts';
+
+/** The page that shows every component (docs/design.md). */
+
+const components = join(import.meta.dirname, '../../../web/src/lib');
+
+/** Components that are parts of others, or have nothing to show. */
+const hidden = [
+  'ConfirmDialogPanel',
+  'FormDialogPanel',
+  'ListDialogPanel',
+  'ConflictDialogPanel',
+  'DialogForm',
+  'Labelled',
+  'LeaveGuard',
+  'MenuButton',
+  // Whole dialogs of two pages each, made of the shown ones.
+  'ConflictDialog',
+  'RetentionDialog',
+];
+
+const studio = await openStudio();
+
+// DESIGN-3
+test('every component is on the page', async () => {
+  const files = (await readdir(join(components, 'ui'))).filter((file) => file.endsWith('.svelte'));
+  const names = files.map((file) => file.replace('.svelte', ''));
+  const folder = join(components, 'design');
+  const parts = await readdir(folder);
+  const sources = await Promise.all(parts.map((file) => readFile(join(folder, file), 'utf8')));
+  const isShown = (name: string) => sources.some((source) => source.includes(`<${name}`));
+  expect(names.filter((name) => !isShown(name)).toSorted()).toEqual(hidden.toSorted());
+});
+
+// DESIGN-3
+test('members see the components in both themes, and other pages do not load them', async () => {
+  const member = await studio.join('ben', 'Ben Lund', { viewport: { width: 1440, height: 900 } });
+  const asked = pathsAsked(member, (request) => request.resourceType() === 'script');
+  await member.goto('/people');
+  await member.getByRole('list', { name: 'People' }).waitFor();
+  await member.waitForLoadState('networkidle');
+  const others = new Set(asked.splice(0));
+  await member.goto('/design');
+  await member.getByRole('heading', { name: 'Design', level: 1 }).waitFor();
+  const sections = member.getByRole('main').getByRole('region');
+  await expect.poll(() => sections.count()).toBe(6);
+  await expect.poll(() => asked.filter((path) => !others.has(path)).length).toBeGreaterThan(0);
+
+  const folder = await mkdtemp(join(tmpdir(), 'vitrine-design-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await member.emulateMedia({ colorScheme });
+    for (const section of await sections.all()) {
+      const path = join(folder, `${colorScheme}.png`);
+      await section.screenshot({ path });
+      const { channels, dominant } = await sharp(path).stats();
+      const { width, height } = await sharp(path).metadata();
+      const name = `${await section.getAttribute('aria-labelledby')} in the ${colorScheme} theme`;
+      expect(width, name).toBeGreaterThan(600);
+      expect(height, name).toBeGreaterThan(80);
+      // A blank picture has no deviation. Most of it is the surface of the theme.
+      expect(Math.max(...channels.map(({ stdev }) => stdev)), name).toBeGreaterThan(5);
+      expect(dominant.r > 128, name).toBe(colorScheme === 'light');
+    }
+  }
+});
