@@ -99,7 +99,7 @@ export async function openProvider(library: Pick<Library, 'address'>, name: stri
 }
 
 /** A request that a provider keeps waiting. */
-export interface UnansweredRequest {
+interface UnansweredRequest {
   response: ServerResponse;
   /** Answers it as usual. */
   answer(): void;
