@@ -18,7 +18,7 @@ interface Locked {
 }
 
 /** Returns the assets of a stack that the caller is shown. Throws a 404 if there are none. */
-async function showStack({ db, ladder }: Pick<Deps, 'db' | 'ladder'>, caller: Caller, id: string) {
+async function showStack(db: Database, { ladder }: Pick<Deps, 'ladder'>, caller: Caller, id: string) {
   const { rows } = await sql<AssetRow>`select ${assetColumns(caller, ladder, sql`true`)}
     from stacked_assets own join assets a on a.id = own.asset_id ${assetJoins}
     where own.stack_id = ${id} and ${shownAssets(caller)} order by own.place, own.asset_id`.execute(db);
@@ -51,26 +51,27 @@ async function lockAll(tx: Tx, caller: SignedIn, ids: readonly string[]): Promis
 /** `GET /stacks/{id}` (STACK-2). */
 export const get = handle(getStack, async (deps, { caller, params }) => ({
   status: 200,
-  body: await showStack(deps, caller, params.id),
+  body: await showStack(deps.db, deps, caller, params.id),
 }));
 
 /** `POST /stacks` (STACK-1, STACK-4). */
 export const create = handle(createStack, async (deps, { caller, body }) => {
   const ids = body.asset_ids.map((id) => id.toLowerCase());
   if (new Set(ids).size < ids.length) throw refuse('given-twice', { property: 'asset_ids' });
-  const id = await deps.db.transaction().execute(async (tx) => {
+  const stack = await deps.db.transaction().execute(async (tx) => {
     const assets = await lockAll(tx, caller, ids);
     if (new Set(assets.map(({ owner }) => owner)).size > 1) throw refuse('stack-of-several-owners');
     const made = await stackAssets(tx, ids);
     await record(tx, caller, assets);
-    return made;
+    // Before another request can stack the same assets.
+    return showStack(tx, deps, caller, made);
   });
-  return { status: 201, body: await showStack(deps, caller, id) };
+  return { status: 201, body: stack };
 });
 
 /** `PUT /stacks/{id}/top` (STACK-4). */
 export const setTop = handle(setStackTop, async (deps, { caller, params: { id }, body: { asset_id } }) => {
-  await deps.db.transaction().execute(async (tx) => {
+  const stack = await deps.db.transaction().execute(async (tx) => {
     const assets = await lockAll(tx, caller, [asset_id]);
     const { rows } = await sql<{ is_top: boolean }>`select not exists (
         select from stacked_assets above where above.stack_id = own.stack_id
@@ -78,12 +79,14 @@ export const setTop = handle(setStackTop, async (deps, { caller, params: { id },
       from stacked_assets own where own.asset_id = ${asset_id} and own.stack_id = ${id}`.execute(tx);
     const [found] = rows;
     if (found === undefined) throw notFound();
-    if (found.is_top) return;
-    await sql`update stacked_assets set place = (select min(place) - 1 from stacked_assets where stack_id = ${id})
-      where asset_id = ${asset_id} and stack_id = ${id}`.execute(tx);
-    await record(tx, caller, assets);
+    if (!found.is_top) {
+      await sql`update stacked_assets set place = (select min(place) - 1 from stacked_assets where stack_id = ${id})
+        where asset_id = ${asset_id} and stack_id = ${id}`.execute(tx);
+      await record(tx, caller, assets);
+    }
+    return showStack(tx, deps, caller, id);
   });
-  return { status: 200, body: await showStack(deps, caller, id) };
+  return { status: 200, body: stack };
 });
 
 async function isShown(db: Database, caller: Caller, id: string): Promise<boolean> {
