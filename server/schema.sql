@@ -1611,6 +1611,19 @@ CREATE INDEX asset_documents_names ON public.asset_documents USING gin (names gi
 CREATE INDEX asset_documents_titles ON public.asset_documents USING gin (ts_filter(document, '{a}'::"char"[]));
 CREATE INDEX asset_documents_words ON public.asset_documents USING gin (document);
 
+create table asset_downloads (
+  id uuid not null default gen_random_uuid(),
+  asset_id uuid not null,
+  user_ref bigint,
+  download_count bigint not null default 1,
+  last_downloaded_at timestamp(3) with time zone not null default now(),
+  constraint asset_downloads_asset_id_user_ref_key UNIQUE (asset_id, user_ref),
+  constraint asset_downloads_pkey PRIMARY KEY (id),
+  constraint asset_downloads_asset_id_fkey FOREIGN KEY (asset_id) REFERENCES assets(id) ON DELETE CASCADE,
+  constraint asset_downloads_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE SET NULL
+);
+CREATE INDEX asset_downloads_user ON public.asset_downloads USING btree (user_ref) WHERE (user_ref IS NOT NULL);
+
 create table asset_field_values (
   asset_id uuid not null,
   field_id uuid not null,

@@ -15,6 +15,7 @@ export const AssetHappening = Type.Enum([
   'shared',
   'link_created',
   'link_revoked',
+  'downloaded',
   'viewed_through_link',
   'downloaded_through_link',
 ]);
@@ -37,7 +38,7 @@ export const AssetHistoryEntry = closed({
   label: Type.Optional(Type.String()),
   /** The note of the version. */
   note: Type.Optional(Type.String()),
-  /** How often it was viewed or downloaded through the link until then. */
+  /** How often it was viewed or downloaded through the link, or downloaded by the account, until then. */
   count: Type.Optional(Count),
 });
 export type AssetHistoryEntry = Static<typeof AssetHistoryEntry>;
@@ -49,7 +50,7 @@ export const listAssetHistory = operation({
   tag: 'Assets',
   summary: 'List the history of an asset',
   description:
-    'Lists what happened to the asset, newest first, for those who may edit it: edits, changes of field values that the caller may read, deletions, shares, links, and what visitors of links viewed and downloaded. Returns 404 to others.',
+    'Lists what happened to the asset, newest first, for those who may edit it: edits, changes of field values that the caller may read, deletions, shares, links, downloads, and what visitors of links viewed and downloaded. Returns 404 to others.',
   door: 'signedIn',
   scope: 'read',
   params: closed({ id: Uuid }),

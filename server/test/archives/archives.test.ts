@@ -213,6 +213,16 @@ describe('GET /archives/{id}', () => {
 });
 
 // ARCHIVE-8
+// ASSET-40
+test('the history of a file names who took it in an archive, and counts a continued download once', async () => {
+  const shared = await fileOf('taken.txt');
+  const archive = await pack({ ids: [shared.id] }, ann);
+  await fetchZip(archive, {}, ann);
+  await fetchZip(archive, { range: 'bytes=10-' }, ann);
+  const { items } = await mara.ok('listAssetHistory', { params: { id: shared.id } });
+  expect(items[0]).toMatchObject({ what: 'downloaded', who: { ref: ann.ref }, count: 1 });
+});
+
 describe('the progress of an archive', () => {
   const progressOf = (id: string, who = mara) => who.ok('getArchiveProgress', { params: { id } });
 

@@ -220,6 +220,13 @@ describe('GET /assets/{id}/history', () => {
     await library.anonymous().ok('recordLinkView', { params: { token: link.token, id } });
     await library.anonymous().send(`/links/${link.token}/assets/${id}/file?download=true`);
     await mara.ok('revokeLink', { params: { link: link.id } });
+    const download = (query: string, init = {}) => root.send(`/assets/${id}/file${query}`, init);
+    await download('?download=true');
+    await download('?download=true', { headers: { range: 'bytes=0-1' } });
+    // Not downloads of their own.
+    await download('?download=true', { headers: { range: 'bytes=2-3' } });
+    await download('?download=true', { method: 'HEAD' });
+    await download('');
     await mara.ok('deleteAsset', { params, body: {} });
     await mara.ok('restoreAsset', { params });
     const action = { kind: 'add_tags' as const, tags: ['sky'] };
@@ -242,12 +249,13 @@ describe('GET /assets/{id}/history', () => {
       'viewed_through_link',
       'downloaded_through_link',
       'link_revoked',
+      'downloaded',
       'deleted',
       'restored',
       'edited',
       'version_added',
     ]);
-    const [created, first, second, , ofField, share, linked, viewed] = entries.toReversed();
+    const [created, first, second, , ofField, share, linked, viewed, , , downloaded] = entries.toReversed();
     expect(created?.who?.ref).toBe(mara.ref);
     expect(first).toMatchObject({ who: { ref: mara.ref }, properties: ['title', 'tags'] });
     expect(second).toMatchObject({ who: { ref: root.ref }, properties: ['mature'] });
@@ -257,6 +265,7 @@ describe('GET /assets/{id}/history', () => {
     expect(linked?.label).toBe('Client');
     expect(viewed).toMatchObject({ label: 'Client', count: 1 });
     expect(viewed).not.toHaveProperty('who');
+    expect(downloaded).toMatchObject({ who: { ref: root.ref }, count: 2 });
     expect(entries[0]).toMatchObject({ who: { ref: mara.ref }, version: 2 });
   });
 

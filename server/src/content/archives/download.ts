@@ -15,6 +15,7 @@ import type { Buffers } from '../../platform/storage/buffers.ts';
 import type { ByteRange } from '../../platform/storage/storage.ts';
 import { writeZip, type ZipSource } from '../../platform/zip/write.ts';
 import { disposition } from '../assets/send.ts';
+import { recordDownloads } from '../downloads/record.ts';
 import { convertAhead } from './convert-ahead.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
 import { safeName } from './names.ts';
@@ -27,8 +28,8 @@ const ROWS = 100;
 const CHECKED_MS = 50;
 /** After how long the account's rights are read again. */
 const RIGHTS_MS = 1000;
-/** Checksums stored at a time. */
-const CHECKSUMS = 500;
+/** Checksums and downloads stored at a time. */
+const STORED = 500;
 
 async function findArchive(db: Database, caller: SignedIn, id: string): Promise<ArchiveRow> {
   const { rows } = await sql<ArchiveRow>`
@@ -84,7 +85,7 @@ function checksumsOf(db: Database) {
     },
     flush,
     flushIfMany: async () => {
-      if (known.length >= CHECKSUMS) await flush();
+      if (known.length >= STORED) await flush();
     },
   };
 }
@@ -169,6 +170,23 @@ function counting(ahead: ReturnType<typeof formsAhead>) {
   };
 }
 
+/** Records downloads of packed files, a few hundred at a time. A part of an archive continues a download that is recorded. */
+function recording(db: Database, { caller, isFixed }: Packing) {
+  let ids: string[] = [];
+  const flush = async () => {
+    const packed = ids;
+    ids = [];
+    await recordDownloads(db, caller, packed);
+  };
+  return {
+    flush,
+    async add(id: string) {
+      if (!isFixed) ids.push(id);
+      if (ids.length >= STORED) await flush();
+    },
+  };
+}
+
 /** Yields the files of an archive one by one, and then the list of what was left out. */
 async function* filesOf(
   deps: Deps,
@@ -180,25 +198,31 @@ async function* filesOf(
   const { isFixed } = packing;
   const checksums = checksumsOf(deps.db);
   const open = openerFor(deps, packing, buffers, checksums.add);
+  const downloads = recording(deps.db, packing);
   const leftOut: string[] = [];
-  for await (const { caller, row } of rowsOf(deps.db, packing, ahead.read)) {
-    ahead.reach(row.asset_id);
-    if (isFixed && isGiven(row) && row.file_hash !== row.planned_hash)
-      throw new ArchiveChanged('a file of an archive was replaced');
-    const opened = isGiven(row) ? await open(caller, row) : NOT_FOUND;
-    if (typeof opened === 'string') {
-      if (isFixed && row.name !== null) throw new ArchiveChanged('a file of an archive was taken away');
-      leftOut.push(listed(row.asset_id, opened));
-      add(row, false);
-      continue;
+  try {
+    for await (const { caller, row } of rowsOf(deps.db, packing, ahead.read)) {
+      ahead.reach(row.asset_id);
+      if (isFixed && isGiven(row) && row.file_hash !== row.planned_hash)
+        throw new ArchiveChanged('a file of an archive was replaced');
+      const opened = isGiven(row) ? await open(caller, row) : NOT_FOUND;
+      if (typeof opened === 'string') {
+        if (isFixed && row.name !== null) throw new ArchiveChanged('a file of an archive was taken away');
+        leftOut.push(listed(row.asset_id, opened));
+        add(row, false);
+        continue;
+      }
+      try {
+        yield opened.source;
+      } finally {
+        opened.close();
+      }
+      add(row, true);
+      await downloads.add(row.asset_id);
+      await checksums.flushIfMany();
     }
-    try {
-      yield opened.source;
-    } finally {
-      opened.close();
-    }
-    add(row, true);
-    await checksums.flushIfMany();
+  } finally {
+    await downloads.flush();
   }
   await checksums.flush();
   const text = leftOutText(leftOut);

@@ -56,6 +56,9 @@ export const list = handle(listAssetHistory, async ({ db }, { caller, params: { 
       select l.id, l.revoked_at, 'link_revoked', null, null, json_build_object('label', l.label)
       from share_links l where l.asset_id = ${id} and l.revoked_at is not null
       union all
+      select d.id, d.last_downloaded_at, 'downloaded', d.user_ref, null, json_build_object('count', d.download_count)
+      from asset_downloads d where d.asset_id = ${id}
+      union all
       select md5('view' || f.id)::uuid, f.last_viewed_at, 'viewed_through_link', null, null,
         json_build_object('label', l.label, 'count', f.view_count)
       from share_link_files f join share_links l on l.id = f.link_id

@@ -1,7 +1,7 @@
 import { getAssetFile } from '@vitrine/contract/asset-bytes';
 import type { Caller } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
-import { type HttpFacts, handle } from '../../core/handle.ts';
+import { type HttpFacts, handle, type RequestOf } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
@@ -11,6 +11,7 @@ import { findBytes } from '../assets/find-bytes.ts';
 import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
 import { findDownloadable, formOf, readDownloadable } from './forms.ts';
 import { findPreset } from './presets.ts';
+import { beginsDownload, recordDownloads } from './record.ts';
 
 /** Sends a file in the form of a preset as a download, under the content rule (DOWNLOAD-3). */
 async function sendForm(
@@ -48,9 +49,7 @@ async function sendForm(
 }
 
 /** Sends the original, under the content rule (FILE-2). Types that a browser could execute are sandboxed. */
-export const file = handle(getAssetFile, async (deps, { caller, params, query, http }) => {
-  if (query.preset !== undefined)
-    return sendForm(deps, http, { caller, id: params.id, preset: query.preset, version: query.version });
+async function sendFile(deps: Deps, { caller, params, query, http }: RequestOf<typeof getAssetFile>) {
   const find = () => findBytes(deps, caller, { id: params.id, key: null, version: query.version });
   const row = await find();
   if (row === null) throw notFound();
@@ -76,4 +75,16 @@ export const file = handle(getAssetFile, async (deps, { caller, params, query, h
     return sendOriginal(deps, http, { ...original, sizeBytes });
   });
   return notFoundIfRemoved(sent, find);
+}
+
+/** `GET /assets/{id}/file`. Downloads are in the history of the file. */
+export const file = handle(getAssetFile, async (deps, request) => {
+  const { caller, params, query, http } = request;
+  const answer =
+    query.preset === undefined
+      ? await sendFile(deps, request)
+      : await sendForm(deps, http, { caller, id: params.id, preset: query.preset, version: query.version });
+  const isDownload = query.download === true || query.preset !== undefined;
+  if (isDownload && beginsDownload(http, answer.status)) await recordDownloads(deps.db, caller, [params.id]);
+  return answer;
 });

@@ -11,6 +11,7 @@ import { newestFirst, type PageQuery } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { neutralised } from '../csv/formulas.ts';
 import { sendCsv } from '../csv/send.ts';
+import { beginsDownload } from '../downloads/record.ts';
 import { findManaged, pagesOf } from './managed.ts';
 import { visitLink } from './visit.ts';
 
@@ -43,15 +44,14 @@ export async function countUses(
       last_at = now()`.execute(db);
 }
 
-/** Counts a download whose response begins here: not its later parts, requests for the head, or unchanged files. */
+/** Counts a download whose response begins here. */
 export async function countDownload(
   db: Database,
   http: Pick<HttpFacts, 'header' | 'isHead'>,
   visitor: LinkVisitor,
   { assetId, status }: { assetId: string; status: number },
 ): Promise<void> {
-  const isFirst = status === 206 ? /^bytes=0-/.test(http.header('range') ?? '') : status !== 304;
-  if (isFirst && !http.isHead) await countUses(db, 'download', visitor, [assetId]);
+  if (beginsDownload(http, status)) await countUses(db, 'download', visitor, [assetId]);
 }
 
 /** `POST /links/{token}/assets/{id}/view`. */

@@ -72,6 +72,7 @@ const decisions: { readonly [Name in keyof Tables]: ExportedTable | Omission } =
   archives: 'passing',
   asset_changes: all,
   asset_documents: 'derived',
+  asset_downloads: all,
   asset_field_values: all,
   asset_gated_documents: 'derived',
   asset_shares: all,

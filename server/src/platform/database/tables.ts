@@ -149,6 +149,14 @@ interface AssetDocumentsTable {
   gated: Generated<boolean>;
 }
 
+interface AssetDownloadsTable {
+  id: Generated<string>;
+  asset_id: string;
+  user_ref: number | null;
+  download_count: Generated<number>;
+  last_downloaded_at: Generated<string>;
+}
+
 interface AssetFieldValuesTable {
   asset_id: string;
   field_id: string;
@@ -1692,6 +1700,7 @@ export interface Tables {
   archives: ArchivesTable;
   asset_changes: AssetChangesTable;
   asset_documents: AssetDocumentsTable;
+  asset_downloads: AssetDownloadsTable;
   asset_field_values: AssetFieldValuesTable;
   asset_gated_documents: AssetGatedDocumentsTable;
   asset_shares: AssetSharesTable;

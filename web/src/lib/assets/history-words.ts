@@ -75,6 +75,10 @@ const sentences: Readonly<Record<AssetHappening, Sentence>> = {
   link_created: linkCreated,
   link_revoked: ({ label }) =>
     isEmpty(label) ? 'A share link was revoked' : `The share link “${label}” was revoked`,
+  downloaded: ({ count = 1 }, who) =>
+    who === undefined
+      ? plural(count, ['One download', '# downloads'])
+      : `${who}: ${plural(count, ['One download', '# downloads'])}`,
   viewed_through_link: ({ count = 1, label }) =>
     isEmpty(label)
       ? plural(count, ['One view through a share link', '# views through a share link'])
