@@ -10,7 +10,7 @@ const common = { tag: 'Assets', scope: 'assets.write', door: 'signedIn' } as con
 const params = closed({ id: Uuid });
 
 /** The assets of a stack that the caller is shown, the top one first. */
-const StackContents = closed({ id: Uuid, items: Type.Array(ShownAsset) });
+export const StackContents = closed({ id: Uuid, items: Type.Array(ShownAsset) });
 
 export const createStack = operation({
   ...common,

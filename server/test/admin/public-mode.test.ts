@@ -61,6 +61,7 @@ describe('with public mode off', () => {
       'GET /links/{token}/assets/{id}/variants/hls/{name} 404',
       'GET /links/{token}/assets/{id}/variants/{key} 404',
       'GET /links/{token}/comments 404',
+      'GET /links/{token}/events 404',
       'GET /setup/status 200',
       'POST /auth/login 400',
       'POST /auth/oidc/{name}/backchannel-logout 415',

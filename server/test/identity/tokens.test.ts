@@ -307,10 +307,11 @@ describe('scopes at every operation', () => {
       unpublishPost updateCollection updateLink updateLinkGuest updatePost
       updateWhiteboard`,
       'assets.write': `
-      addAssetVersion addRelatedAsset appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createUpload
-      deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteSubtitles deleteUpload importAssets putAssetPeer
+      addAssetVersion addRelatedAsset appendToUpload batchAssets cancelBatch clearAssetFieldValue createAsset createAssetLink createStack
+      createUpload
+      deleteAsset deleteAssetPeer deleteAssetShare deleteAssetVersion deleteStack deleteSubtitles deleteUpload importAssets putAssetPeer
       putAssetShare putSubtitles removeRelatedAsset reprocessAsset resolveDuplicates restoreAsset restoreAssetVersion setAssetFieldValue
-      setAssetPoster setAssetState undoBatch updateAsset`,
+      setAssetPoster setAssetState setStackTop undoBatch updateAsset`,
       'comments.write': `
       assignComment createAnnotation createComment decideReview deleteComment likeComment reopenComment resolveComment
       unlikeComment updateComment`,

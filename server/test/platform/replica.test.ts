@@ -284,6 +284,8 @@ async function markedRequests(): Promise<string[]> {
   const strokes = [{ points: [[0.1, 0.2]], color: '#ff0000', width: 0.01 }];
   const board = await root.ok('createWhiteboard', { params: { id: post.id }, body: { strokes } });
   const team = await root.ok('createTeam', { body: { name: 'Divers', slug: 'divers' } });
+  const other = await upload(as('ann', one), plainFile());
+  const stack = await root.ok('createStack', { body: { asset_ids: [asset.id, other.id] } });
   const { id: field } = await root.ok('createField', {
     body: { code: 'depth', label: 'Depth', type: 'select' },
   });
@@ -296,6 +298,7 @@ async function markedRequests(): Promise<string[]> {
     collections: collection.id,
     teams: team.id,
     fields: field,
+    stacks: stack.id,
   };
   const queries: Record<string, string[]> = {
     search: ['?q=harbour', '?q=sea+harbour', '?kind=asset&q=harbour'],
