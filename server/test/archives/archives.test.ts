@@ -212,7 +212,6 @@ describe('GET /archives/{id}', () => {
   });
 });
 
-// ARCHIVE-8
 // ASSET-40
 test('the history of a file names who took it in an archive, and counts a continued download once', async () => {
   const shared = await fileOf('taken.txt');
@@ -221,8 +220,13 @@ test('the history of a file names who took it in an archive, and counts a contin
   await fetchZip(archive, { range: 'bytes=10-' }, ann);
   const { items } = await mara.ok('listAssetHistory', { params: { id: shared.id } });
   expect(items[0]).toMatchObject({ what: 'downloaded', who: { ref: ann.ref }, count: 1 });
+  // A client that can continue asks for the range of the whole archive.
+  await fetchZip(archive, { range: 'bytes=0-' }, ann);
+  const again = await mara.ok('listAssetHistory', { params: { id: shared.id } });
+  expect(again.items[0]).toMatchObject({ what: 'downloaded', count: 2 });
 });
 
+// ARCHIVE-8
 describe('the progress of an archive', () => {
   const progressOf = (id: string, who = mara) => who.ok('getArchiveProgress', { params: { id } });
 

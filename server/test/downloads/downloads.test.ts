@@ -1,7 +1,10 @@
+import { Readable } from 'node:stream';
 import type { DownloadPreset } from '@vitrine/contract/downloads';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { onceRecorded } from '../../src/content/assets/send.ts';
 import { openConversions } from '../../src/content/downloads/conversions.ts';
+import { beginsDownload } from '../../src/content/downloads/record.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { openLibrary, upload } from '../support/library.ts';
@@ -206,4 +209,24 @@ test('an archive has its files in the form of a preset, and lists what cannot be
   expect(zip).toContain(`${text.id}\ta file of this kind cannot be made into jpeg`);
   for (const preset of ['admins', 'nothing'])
     expect(await mara.status('POST', '/archives', { ...body, preset })).toBe(404);
+});
+
+// ASSET-40
+test.each([
+  ['a whole file', 200, null, true],
+  ['its first part', 206, 'bytes=0-', true],
+  ['a later part', 206, 'bytes=10-', false],
+  ['a redirect to the bucket', 302, null, true],
+  ['a redirect of a later part', 302, 'bytes=10-', false],
+  ['a file that is unchanged', 304, null, false],
+])('a response with %s is recorded only if a download begins with it', (_, status, range, begins) => {
+  expect(beginsDownload({ header: () => range ?? undefined, isHead: false }, status)).toBe(begins);
+  expect(beginsDownload({ header: () => range ?? undefined, isHead: true }, status)).toBe(false);
+});
+
+test('the file of a download that cannot be recorded is closed', async () => {
+  const body = new Readable({ read() {} });
+  const recorded = Promise.reject(new Error('no database'));
+  await expect(onceRecorded({ status: 200, body }, recorded)).rejects.toThrow('no database');
+  expect(body.destroyed).toBe(true);
 });

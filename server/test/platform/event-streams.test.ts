@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer, IncomingMessage, type Server, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
 import type { Listener } from '../../src/platform/database/listen.ts';
@@ -105,6 +106,26 @@ test('coalesces a hundred notifications without missing the last', async () => {
   await sleep(100);
   expect(looks - before).toBe(2);
   await reader?.cancel();
+});
+
+test('a client that leaves before its stream is open holds none', async () => {
+  const streams = openEventStreams({ hear: () => () => {}, reconnect: () => {}, close: async () => {} });
+  const { promise: counted, resolve } = Promise.withResolvers<number>();
+  const arrived = Promise.withResolvers<void>();
+  const server = createServer(async (_, response) => {
+    arrived.resolve();
+    await once(response, 'close');
+    streams.open('192.0.2.1', async () => 'nothing', response);
+    resolve(streams.count());
+  });
+  opened.push({ server, streams });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  const address = server.address();
+  const client = connect(typeof address === 'object' && address !== null ? address.port : 0, '127.0.0.1');
+  client.write('GET / HTTP/1.1\r\nhost: library\r\n\r\n');
+  await arrived.promise;
+  client.destroy();
+  expect(await counted).toBe(0);
 });
 
 test('bounds the streams of a topic, whatever the addresses of their visitors', async () => {

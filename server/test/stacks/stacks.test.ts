@@ -168,6 +168,19 @@ test('concurrent stacking leaves each file in one stack', async () => {
   expect(rows[0]?.stacked).toBeGreaterThanOrEqual(2);
 });
 
+// STACK-4
+test('of concurrent choices of a top each one counts, the last one most', async () => {
+  const assets = [await file(), await file(), await file(), await file()] as const;
+  const id = await stack(assets);
+  const choose = ({ id: asset_id }: { id: string }) =>
+    mara.ok('setStackTop', { params: { id }, body: { asset_id } });
+  const chosen = await Promise.all([...assets, ...assets].map(choose));
+  expect(chosen.map(({ items }) => items[0]?.id)).toEqual([...assets, ...assets].map((asset) => asset.id));
+  const { rows } = await sql<{ places: number }>`select count(distinct place) as places from stacked_assets
+    where stack_id = ${id}`.execute(db);
+  expect(rows[0]?.places).toBe(4);
+});
+
 // STACK-6
 test('pairs raw files with the photo of their name, and stacks only files that are in no stack', async () => {
   const names = ['a.CR3', 'A.jpg', 'a.png', 'b.nef', 'c.jpg', 'd.dng', 'd.HEIC', 'd.jpg'];
@@ -180,4 +193,11 @@ test('pairs raw files with the photo of their name, and stacks only files that a
   expect(await db.transaction().execute((tx) => stackFree(tx, first))).toBe(1);
   const others = [[two.id, three.id], [three.id]];
   expect(await db.transaction().execute((tx) => stackFree(tx, others))).toBe(0);
+  // Copies of the same two files in two folders are the same assets.
+  const [four, five] = [await file(), await file()];
+  const copies = [
+    [four.id, five.id],
+    [five.id, four.id],
+  ];
+  expect(await db.transaction().execute((tx) => stackFree(tx, copies))).toBe(1);
 });

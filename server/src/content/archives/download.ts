@@ -170,8 +170,8 @@ function counting(ahead: ReturnType<typeof formsAhead>) {
   };
 }
 
-/** Records downloads of packed files, a few hundred at a time. A part of an archive continues a download that is recorded. */
-function recording(db: Database, { caller, isFixed }: Packing) {
+/** Records downloads of packed files, a few hundred at a time. */
+function recording(db: Database, { caller, isFirst }: Packing) {
   let ids: string[] = [];
   const flush = async () => {
     const packed = ids;
@@ -181,7 +181,7 @@ function recording(db: Database, { caller, isFixed }: Packing) {
   return {
     flush,
     async add(id: string) {
-      if (!isFixed) ids.push(id);
+      if (isFirst) ids.push(id);
       if (ids.length >= STORED) await flush();
     },
   };
@@ -266,7 +266,7 @@ export const download = handle(getArchive, async (deps, { caller, params, http }
   if (outcome.kind === 'outside')
     throw refuse('range-not-satisfiable', {}, { 'content-range': `bytes */${size}` });
   if (outcome.kind === 'whole') {
-    const body = bodyOf(deps, { archive, caller, isFixed: false });
+    const body = bodyOf(deps, { archive, caller, isFixed: false, isFirst: true });
     if (!http.isHead) followDownload(deps, archive, body);
     return { status: 200, body: body.stream, headers };
   }
@@ -278,7 +278,7 @@ export const download = handle(getArchive, async (deps, { caller, params, http }
   };
   return {
     status: 206,
-    body: bodyOf(deps, { archive, caller, isFixed: true }, outcome.range).stream,
+    body: bodyOf(deps, { archive, caller, isFixed: true, isFirst: start === 0 }, outcome.range).stream,
     headers: partial,
   };
 });

@@ -32,6 +32,8 @@ export interface Packing {
   readonly caller: SignedIn;
   /** Every file must be as planned, because a part of the archive is sent. */
   readonly isFixed: boolean;
+  /** The response begins with the first byte. Later parts continue a download that is recorded. */
+  readonly isFirst: boolean;
 }
 
 /** A file that the account is given now. */

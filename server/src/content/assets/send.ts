@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { Deps } from '../../core/deps.ts';
 import type { HttpFacts } from '../../core/handle.ts';
 import { hasCurrent, isSameForRange } from '../../platform/http/etag.ts';
@@ -97,6 +98,17 @@ export async function sendOriginal(
   const location = await deps.storage.addressOf(sending.object, sending.sizeBytes, { type, disposition });
   if (location === null) return send(deps, http, sending);
   return { status: 302, headers: { location, 'cache-control': 'private, no-store' } } as const;
+}
+
+/** Returns a response once what it says is recorded. Closes its file if that fails. */
+export async function onceRecorded<T extends object>(sent: T, recorded: Promise<void>): Promise<T> {
+  try {
+    await recorded;
+  } catch (error) {
+    if ('body' in sent && sent.body instanceof Readable) sent.body.destroy();
+    throw error;
+  }
+  return sent;
 }
 
 /** Reports 404 when the asset was removed while its bytes were being opened; otherwise they are missing (FILE-5). */

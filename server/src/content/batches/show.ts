@@ -108,8 +108,13 @@ async function readBatches(
 }
 
 /** Returns one batch; throws the same 404 for an unknown one and for one that the caller may not see. */
-async function readOne(db: Database, id: string, rule: RawBuilder<boolean>): Promise<BatchRow> {
-  const [row] = await readBatches(db, sql`b.id = ${id} and ${rule}`, { mostRefused: mostNamed });
+async function readOne(
+  db: Database,
+  id: string,
+  rule: RawBuilder<boolean>,
+  mostRefused = FEW_REFUSED,
+): Promise<BatchRow> {
+  const [row] = await readBatches(db, sql`b.id = ${id} and ${rule}`, { mostRefused });
   if (row === undefined) throw notFound();
   return row;
 }
@@ -153,7 +158,7 @@ async function readExport(db: Database, caller: SignedIn, id: string): Promise<B
 
 export const get = handle(getBatch, async ({ db }, { caller, params }) => {
   const own = await readExport(db, caller, params.id);
-  const body = own ?? shown(await readOne(db, params.id, readableBatches(caller)));
+  const body = own ?? shown(await readOne(db, params.id, readableBatches(caller), mostNamed));
   return { status: 200, body };
 });
 
@@ -190,7 +195,7 @@ export const cancel = handle(cancelBatch, async ({ db }, { caller, params }) => 
   const { numAffectedRows } = await sql`update batches set state = 'cancelled', finished_at = now()
     where id = ${params.id} and state in ('queued', 'running')`.execute(db);
   if (numAffectedRows === 0n) throw refuse('batch-ended');
-  return { status: 200, body: shown(await readOne(db, params.id, ownBatches(caller))) };
+  return { status: 200, body: shown(await readOne(db, params.id, ownBatches(caller), mostNamed)) };
 });
 
 /** Stores a batch that undoes another: of each changed object, what it was before and after. */

@@ -8,7 +8,7 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import { divideName, nameWith } from '../assets/file-name.ts';
 import { findBytes } from '../assets/find-bytes.ts';
-import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
+import { disposition, isInert, notFoundIfRemoved, onceRecorded, send, sendOriginal } from '../assets/send.ts';
 import { findDownloadable, formOf, readDownloadable } from './forms.ts';
 import { findPreset } from './presets.ts';
 import { beginsDownload, recordDownloads } from './record.ts';
@@ -85,6 +85,6 @@ export const file = handle(getAssetFile, async (deps, request) => {
       ? await sendFile(deps, request)
       : await sendForm(deps, http, { caller, id: params.id, preset: query.preset, version: query.version });
   const isDownload = query.download === true || query.preset !== undefined;
-  if (isDownload && beginsDownload(http, answer.status)) await recordDownloads(deps.db, caller, [params.id]);
-  return answer;
+  if (!isDownload || !beginsDownload(http, answer.status)) return answer;
+  return onceRecorded(answer, recordDownloads(deps.db, caller, [params.id]));
 });

@@ -10,7 +10,8 @@ export function beginsDownload(
   status: number,
 ): boolean {
   if (isHead || status === 304) return false;
-  return status !== 206 || /^bytes=0-/.test(header('range') ?? '');
+  // A redirect leaves the range to the bucket.
+  return status === 200 || /^bytes=0-/i.test(header('range') ?? 'bytes=0-');
 }
 
 /**

@@ -21,7 +21,7 @@ import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { divideName, nameWith } from '../assets/file-name.ts';
 import { hashOfRendition, renditionOf } from '../assets/film.ts';
-import { disposition, isInert, notFoundIfRemoved, send, sendOriginal } from '../assets/send.ts';
+import { disposition, isInert, notFoundIfRemoved, onceRecorded, send, sendOriginal } from '../assets/send.ts';
 import { formOf, readDownloadable } from '../downloads/forms.ts';
 import { linkedRenditions } from './shown.ts';
 import { countDownload } from './uses.ts';
@@ -93,8 +93,10 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
   if (!mayDownloadAs(visitor, form)) throw refuse('link-original-not-allowed');
   if (form !== null) {
     const sent = await notFoundIfRemoved(sendForm(deps, http, params.id, row, form), find);
-    await countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status });
-    return sent;
+    return onceRecorded(
+      sent,
+      countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status }),
+    );
   }
   const inline = isInert(row.mime) && query.download !== true;
   const sent = await notFoundIfRemoved(
@@ -112,8 +114,11 @@ export const file = handle(getLinkFile, async (deps, { params, query, http }) =>
     }),
     find,
   );
-  if (!inline) await countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status });
-  return sent;
+  if (inline) return sent;
+  return onceRecorded(
+    sent,
+    countDownload(deps.db, http, visitor, { assetId: params.id, status: sent.status }),
+  );
 });
 
 /** Sends a rendition, with the link's watermark if any: then only pictures of the ladder are available. */
@@ -151,8 +156,8 @@ async function sendRendition(
     }),
     find,
   );
-  if (download) await countDownload(deps.db, http, visitor, { assetId: id, status: sent.status });
-  return sent;
+  if (!download) return sent;
+  return onceRecorded(sent, countDownload(deps.db, http, visitor, { assetId: id, status: sent.status }));
 }
 
 /** Sends a rendition by its key. */

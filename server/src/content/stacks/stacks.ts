@@ -9,7 +9,7 @@ import { recordEdits } from '../../people/audit/record-edit.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
-import { stackAssets } from './store.ts';
+import { lockStack, stackAssets } from './store.ts';
 
 interface Locked {
   id: string;
@@ -37,7 +37,7 @@ async function record(
   await recordEdits(tx, caller, edited, ['stack']);
 }
 
-/** Locks assets that the caller may edit, in the order of their ids, so that concurrent changes do not wait for each other. */
+/** Locks assets that the caller may edit, in the order of their ids, so that concurrent changes cannot deadlock. */
 async function lockAll(tx: Tx, caller: SignedIn, ids: readonly string[]): Promise<Locked[]> {
   const { rows } = await sql<Locked>`
     select a.id, a.owner_user_ref as owner, (${editableAssets(caller)}) is true as editable
@@ -73,6 +73,7 @@ export const create = handle(createStack, async (deps, { caller, body }) => {
 export const setTop = handle(setStackTop, async (deps, { caller, params: { id }, body: { asset_id } }) => {
   const stack = await deps.db.transaction().execute(async (tx) => {
     const assets = await lockAll(tx, caller, [asset_id]);
+    await lockStack(tx, id);
     const { rows } = await sql<{ is_top: boolean }>`select not exists (
         select from stacked_assets above where above.stack_id = own.stack_id
           and (above.place, above.asset_id) < (own.place, own.asset_id)) as is_top
@@ -98,6 +99,7 @@ async function isShown(db: Database, caller: Caller, id: string): Promise<boolea
 /** `DELETE /stacks/{id}` (STACK-5). */
 export const remove = handle(deleteStack, async ({ db }, { caller, params: { id } }) => {
   await db.transaction().execute(async (tx) => {
+    await lockStack(tx, id);
     if (!(await isShown(tx, caller, id))) throw notFound();
     const { rows } = await sql<{ editable: boolean }>`select ${editsStack(caller, id)} as editable`.execute(
       tx,

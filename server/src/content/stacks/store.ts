@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 
 async function insertStacks(
@@ -7,19 +7,28 @@ async function insertStacks(
   stacks: readonly { id: string; assets: readonly string[] }[],
 ): Promise<void> {
   const rows = stacks.flatMap(({ id, assets }) => assets.map((asset, place) => ({ id, asset, place })));
-  // Arrays, because a statement has at most 65,535 parameters. Another process may stack the same assets at this moment.
+  // Arrays, because a statement has at most 65,535 parameters. In one order, because another process may stack the same
+  // assets at this moment.
   await sql`insert into stacked_assets (stack_id, asset_id, place)
     select * from unnest(${rows.map(({ id }) => id)}::uuid[], ${rows.map(({ asset }) => asset)}::uuid[],
-      ${rows.map(({ place }) => place)}::integer[])
+      ${rows.map(({ place }) => place)}::integer[]) given (stack_id, asset_id, place) order by asset_id
     on conflict (asset_id) do update set stack_id = excluded.stack_id, place = excluded.place`.execute(tx);
 }
 
-/** Makes one stack of assets, the first one on top, and returns its id. They leave their stacks, of which none keeps one asset alone. */
+/** Locks assets and their places in stacks in one order, which is that of a purge, so that changes cannot deadlock. */
+async function lockPlaces(tx: Tx, stacks: RawBuilder<unknown>): Promise<void> {
+  await sql`select from stacked_assets own join assets a on a.id = own.asset_id where own.stack_id in (${stacks})
+    order by own.asset_id for key share of a for update of own`.execute(tx);
+}
+
+/** Locks a stack, so that its changes come one after the other. */
+export function lockStack(tx: Tx, id: string): Promise<void> {
+  return lockPlaces(tx, sql`${id}::uuid`);
+}
+
+/** Makes one stack of assets, the first one on top, and returns its id. They leave their stacks; one that would keep a single asset ends. */
 export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<string> {
-  // In one order, because concurrent changes may end each other's stacks.
-  await sql`select from stacked_assets where stack_id in (
-      select stack_id from stacked_assets where asset_id = any(${[...assets]}::uuid[]))
-    order by asset_id for update`.execute(tx);
+  await lockPlaces(tx, sql`select stack_id from stacked_assets where asset_id = any(${[...assets]}::uuid[])`);
   const { rows: former } = await sql<{ stack_id: string }>`
     delete from stacked_assets where asset_id = any(${[...assets]}::uuid[]) returning stack_id`.execute(tx);
   const id = randomUUID();
@@ -30,12 +39,16 @@ export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<st
   return id;
 }
 
-/** Stacks groups of assets, of which none is in a stack yet, and returns how many it stacked. */
+/** Stacks groups of assets, of which none is in a stack yet or in an earlier group, and returns how many it stacked. */
 export async function stackFree(tx: Tx, groups: readonly (readonly string[])[]): Promise<number> {
   const { rows } = await sql<{ asset_id: string }>`
     select asset_id from stacked_assets where asset_id = any(${groups.flat()}::uuid[])`.execute(tx);
   const stacked = new Set(rows.map(({ asset_id }) => asset_id));
-  const free = groups.filter((group) => group.length > 1 && !group.some((id) => stacked.has(id)));
+  const free = groups.filter((group) => {
+    if (group.length < 2 || group.some((id) => stacked.has(id))) return false;
+    for (const id of group) stacked.add(id);
+    return true;
+  });
   if (free.length > 0)
     await insertStacks(
       tx,

@@ -289,10 +289,15 @@ async function createFromHash(
   });
 }
 
-async function showOwn({ db, ladder }: Deps, caller: SignedIn, id: string): Promise<ShownAsset> {
+/** Returns the response with the asset of an upload; throws a 409 if it has been deleted since. */
+async function answerWith(
+  { db, ladder }: Deps,
+  caller: SignedIn,
+  { id, isNew }: Created,
+): Promise<{ status: 200 | 201; body: ShownAsset }> {
   const asset = await showAsset(db, caller, ladder, id);
-  if (asset === null || asset.restricted) throw new Error(`asset ${id} is not shown to its owner`);
-  return asset;
+  if (asset === null || asset.restricted) throw refuse('asset-of-upload-deleted');
+  return { status: isNew ? 201 : 200, body: asset };
 }
 
 /** `POST /assets`: takes a form with a file, or JSON that names a finished upload or bytes uploaded earlier. */
@@ -303,20 +308,13 @@ export const create = handleForm(
     discard: ({ received }) => discard(received.path),
   },
   async (deps, { caller, body, form }) => {
-    if (form !== null) {
-      const { id, isNew } = await createFromBytes(deps, caller, form);
-      return { status: isNew ? 201 : 200, body: await showOwn(deps, caller, id) };
-    }
+    if (form !== null) return answerWith(deps, caller, await createFromBytes(deps, caller, form));
     const { file_hash, upload_id, ...fields } = body;
     if (file_hash !== undefined && upload_id === undefined) {
       const id = await createFromHash(deps, caller, { file_hash, ...fields });
-      return { status: 201, body: await showOwn(deps, caller, id) };
+      return answerWith(deps, caller, { id, isNew: true });
     }
     if (upload_id === undefined || file_hash !== undefined) throw refuse('upload-and-hash-exclusive');
-    const { id, isNew } = await createFromUpload(deps, caller, upload_id, fields);
-    if (isNew) return { status: 201, body: await showOwn(deps, caller, id) };
-    const shown = await showAsset(deps.db, caller, deps.ladder, id);
-    if (shown === null || shown.restricted) throw refuse('asset-of-upload-deleted');
-    return { status: 200, body: shown };
+    return answerWith(deps, caller, await createFromUpload(deps, caller, upload_id, fields));
   },
 );

@@ -231,6 +231,8 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       }
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
+      // The client has left before the handler came here.
+      if (response.closed) stream.end();
       return body;
     },
     count: () => [...owners.values()].reduce((sum, those) => sum + those.size, 0),
