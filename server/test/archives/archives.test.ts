@@ -152,7 +152,7 @@ describe('GET /archives/{id}', () => {
 
   // ARCHIVE-4, ARCHIVE-5
   test('leaves out a file that is deleted or withheld while those before it are sent', async () => {
-    // Large enough that most of it is not sent before it is read.
+    // Large enough that most of the archive is sent only while it is read.
     const bytes = Buffer.alloc(64 * 1024, 'x');
     const first = await upload(mara, bytes, { sensitivity: 'org' }, 'large.txt');
     const { rows } = await sql<{ id: string }>`
@@ -213,7 +213,7 @@ describe('GET /archives/{id}', () => {
 });
 
 // ASSET-40
-test('the history of a file names who took it in an archive, and counts a continued download once', async () => {
+test('the history of a file names who downloaded it in an archive, and counts a continued download once', async () => {
   const shared = await fileOf('taken.txt');
   const archive = await pack({ ids: [shared.id] }, ann);
   await fetchZip(archive, {}, ann);

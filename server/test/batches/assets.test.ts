@@ -214,7 +214,7 @@ describe('fields', () => {
 
 describe('undoing', () => {
   // BATCH-9
-  test('leaves what somebody has changed since, whatever the batch did', async () => {
+  test('leaves what has changed since the batch, for every action', async () => {
     const field = await root.ok('createField', {
       body: { code: 'since', label: 'Since', type: 'text', subject_kind: 'asset' },
     });
@@ -297,7 +297,7 @@ describe('a post', () => {
     expect(done.undo_until).toBeUndefined();
     const post = await mara.ok('getPost', { params: { id: done.post_id ?? '' } });
     expect(post.members.map((member) => member.asset_id)).toEqual(order);
-    // More are refused at once, before a job divides them.
+    // More are refused before a job divides them into steps.
     const action = { kind: 'create_post', draft: true } as const;
     const many = Array.from({ length: 201 }, () => randomUUID());
     for (const dry_run of [true, false]) {
@@ -372,7 +372,7 @@ describe('a job', () => {
       library.deps.db,
     );
     expect(both[0]?.count).toBe(ids.length);
-    // As many are no post, neither together nor in steps (BATCH-12).
+    // So many files cannot become one post, neither at once nor in steps (BATCH-12).
     const body = { query: { owner_ref: mara.ref }, action: { kind: 'create_post' as const, draft: true } };
     for (const dry_run of [true, false])
       expect((await mara.refused('batchAssets', { body: { ...body, dry_run } })).status).toBe(400);

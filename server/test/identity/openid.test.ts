@@ -197,7 +197,7 @@ describe('signing in', () => {
     const [first, second] = [await accountOf('ida'), await accountOf('ivo')];
     expect([first?.role, second?.role]).toEqual(['viewer', 'viewer']);
     expect([await teamsOf(first?.ref), await teamsOf(second?.ref)]).toEqual([[other], [team]]);
-    // A person with an account uses no invitation up.
+    // A person with an account does not use up an invitation.
     const spare = await invite({ role: 'admin' });
     expect((await signInAs(ida, `?invitation=${spare.token}`)).page).toBe('/');
     const state = (await root.ok('listInvitations')).items.find(({ id }) => id === spare.id)?.state;
@@ -549,7 +549,7 @@ describe('responses', () => {
   });
 
   // SSO-22, SSO-24
-  test('whose code the provider does not accept, or accepts no more, are refused', async () => {
+  test('whose code the provider does not accept, or no longer accepts, are refused', async () => {
     const browser = openBrowser(library);
     const callback = await beginAtForger(library, forger, browser);
     const token = forger.silence('/token');

@@ -165,7 +165,7 @@ describe('vitrine import DIR', () => {
   });
 
   // STACK-6
-  test('stacks a raw file with the photo of its name, unless it is told not to', async () => {
+  test('stacks a raw file with the photo of its name, unless --no-stacks is given', async () => {
     const card = join(base, 'card');
     for (const [at, name] of ['DSC_1', 'DSC_2'].entries()) {
       await place(join(card, name, `${name}.JPG`), await jpeg(64, 48, { seed: 970 + at }));

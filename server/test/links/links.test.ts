@@ -252,7 +252,7 @@ describe('an invalid link is the same 404 at every address', () => {
       await guest.decide({ decision: 'approved' }),
     ])
       expect(status).toBe(404);
-    // For clients before others: private posts are shown by their links.
+    // A link shows a private post, so that clients see it before others.
     await owner.ok('updatePost', { params: { id: draft.id }, body: { visibility: 'private' } });
     await owner.ok('publishPost', { params: { id: draft.id }, body: undefined });
     expect(await shownIds(library, token)).toEqual([own.id]);

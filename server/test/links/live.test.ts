@@ -79,7 +79,7 @@ describe('what a guest writes', () => {
     await owner.ok('deleteComment', { params: { id: placed.id } });
     expect(await other.heard('comment', isGone(placed.id))).toEqual({ id: placed.id, deleted: true });
 
-    // Nothing of members, and nothing of other links.
+    // Sends nothing that members wrote, and nothing of other links.
     await owner.ok('createComment', { params: { id }, body: { body: 'From the studio' } });
     await owner.ok('createAnnotation', {
       params: { id },
@@ -133,7 +133,7 @@ describe('what a guest writes', () => {
   });
 
   // GUEST-13
-  test('about a file that the link no longer shows is not told', async () => {
+  test('is not sent if it is about a file that the link no longer shows', async () => {
     const hidden = await upload(owner, plainFile('hidden'), { sensitivity: 'posts' });
     const post = await publish(owner, [...files, hidden], { visibility: 'private' });
     const link = await makeLink(owner, 'posts', post.id, { allow_feedback: true });
@@ -149,7 +149,7 @@ describe('what a guest writes', () => {
 });
 
 // GUEST-13
-test('guests learn that names have changed, and of themselves whether they are muted', async () => {
+test('guests are notified when names change, and when they are muted themselves', async () => {
   const { link } = await share();
   const [jonas, ada] = [await newGuest(link, 'Jonas'), await newGuest(link, 'Ada')];
   const [first, second, third] = [await follow(jonas), await follow(ada), await follow(browser(link))];
@@ -176,16 +176,15 @@ describe('the stream of a link', () => {
     const guest = await newGuest(link, 'Jonas');
     const stream = await follow(guest);
     expect(stream.status).toBe(200);
-    const began = performance.now();
     await act(link.id);
     await stream.ended;
-    // Long before the next heartbeat, with which the link is read again, too.
-    expect(performance.now() - began).toBeLessThan(15_000);
+    // With a heartbeat, the link is read again, too.
+    expect(stream.text()).not.toContain('still here');
     expect((await follow(guest)).status).toBe(status);
   });
 
   // GUEST-13
-  test('ends without a word once the post is withdrawn', async () => {
+  test('ends without another event once the post is withdrawn', async () => {
     const { id, link } = await share();
     const jonas = await newGuest(link, 'Jonas');
     const { body: made } = await jonas.comment({ body: 'x' });

@@ -50,7 +50,7 @@ export function addressesOf(token: string, assetId: string): string[] {
   return [link, ...files.map((file) => `${link}/assets/${assetId}/${file}`), ...all];
 }
 
-/** Returns what opens links of a library as their guests do. */
+/** Returns functions that open links of a library as guests do. */
 export function guestsOf(library: Library) {
   /** A browser that has opened a link: sends requests below it with the cookie that it was given last. */
   function browser({ token }: { token: string }) {

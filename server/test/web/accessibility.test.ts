@@ -267,7 +267,7 @@ async function measure(page: Page, route: string): Promise<void> {
     };
   });
   if (start !== null) headings.set(route, Math.round(start));
-  // The page of the design shows them all.
+  // The design page shows all of them.
   if (main.length > 1 && route !== '/design')
     misplaced.push(`${route} has several main actions: ${main.join(', ')}`);
 }
@@ -327,7 +327,7 @@ test('axe finds nothing on any page', async () => {
   expect(found).toEqual([]);
 });
 
-/** Where headings start at 1440 pixels, unless at the edge of the library. */
+/** Where headings start at 1440 pixels. Those of other routes start at the edge. */
 const starts: readonly (readonly [start: number, routes: RegExp])[] = [
   // In the column beside pictures.
   [1040, /^\/(new|posts\/\[id\](\/edit)?|reviews\/\[id\]|assets\/\[id\])$/],

@@ -54,7 +54,7 @@ test('the feed of a new library shows the first steps, until they are hidden', a
   await page.reload();
   await card.waitFor();
   await afterQuietSeconds(() => hasStarted);
-  // The list would be there after its own request, which takes as long as this one.
+  // The list would appear after its own request, which is the same as this one.
   await page.evaluate(() => fetch('/api/v1/account/first-steps').then((response) => response.text()));
   await page.clock.runFor(4000);
   expect(await panel.count()).toBe(0);

@@ -408,7 +408,7 @@ test.each([
   await dialog.getByText('For all files of this list.').waitFor();
   await dialog.getByRole('button', { name: 'Delete 60 files' }).click();
   await notices.getByText('60 files changed').waitFor();
-  expect(await live()).toBe(0);
+  await expect.poll(live).toBe(0);
 
   // The trash has no query, so the page reads which files they are.
   await visit(page, '/trash');
@@ -423,7 +423,7 @@ test.each([
   await page.close();
 });
 
-// Files of a post are no items of the collection that the post is in.
+// Files of a post are not items of the collection that contains the post.
 test('selects all items of a collection, but not the files of its posts', async () => {
   const page = await studio.enter('ana');
   const { id } = await call(page, 'POST', '/collections', { name: 'Crate' });

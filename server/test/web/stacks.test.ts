@@ -18,9 +18,11 @@ const tiles = (page: Page) => page.getByRole('list', { name: 'Assets' }).getByRo
 const tile = (page: Page, at: number) => tiles(page).filter({ hasText: `File ${at}` });
 const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
 
+/** Changes the selected files, and waits until none is selected: before that, a click on a tile selects it. */
 async function change(page: Page, action: string) {
   await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
   await page.getByRole('menuitem', { name: action }).click();
+  await expect.poll(() => bar(page).count()).toBe(0);
 }
 
 // STACK-2, STACK-3, STACK-4, STACK-5
@@ -44,7 +46,7 @@ test('stacks selected files, shows them as one tile and on their pages, and unst
   expect(await tile(ana, 3).count()).toBe(0);
 
   await ana.getByRole('button', { name: 'More' }).click();
-  await ana.getByRole('menuitem', { name: 'Show all files of stacks' }).click();
+  await ana.getByRole('menuitem', { name: 'Show all files in stacks' }).click();
   await expect.poll(() => tiles(ana).count()).toBe(3);
   await ana.goBack();
   await expect.poll(() => tiles(ana).count()).toBe(2);

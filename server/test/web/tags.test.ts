@@ -105,6 +105,8 @@ test('saves, opens, renames, reorders and deletes a view', async () => {
 test('features a post, reorders the featured list, and hides the tools from others', async () => {
   for (const title of ['Hill', 'Early pier']) {
     await visit(mara, `/posts/${posts.get(title)}`);
+    // The actions of the post before may still be shown.
+    await mara.getByRole('heading', { name: title, level: 1 }).waitFor();
     await showMore(mara);
     await mara.getByRole('button', { name: 'Feature', exact: true }).click();
     await mara.getByRole('button', { name: 'Featured', exact: true }).waitFor();

@@ -157,7 +157,7 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   const said = entry.getByRole('listitem').filter({ hasText: '<b>Lovely</b>' });
   await said.getByRole('button', { name: 'Remove what Jonas wrote' }).click();
   await entry.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
-  // The page of the link follows without being loaded again.
+  // The page of the link updates without a reload.
   await panel.getByText('<b>Lovely</b>').waitFor({ state: 'detached' });
   await entry.getByRole('button', { name: 'Mute Jonas' }).click();
   await entry.getByRole('button', { name: 'Unmute Jonas' }).waitFor();

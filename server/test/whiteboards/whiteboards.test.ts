@@ -337,7 +337,7 @@ describe('a visitor of a public post without an account', () => {
   const guest = library.anonymous();
   const look = () => listen(library.address, { cookie: guest }, post);
 
-  test('is told of whiteboards, comments and annotations of files that they see, and of nobody who is looking', async () => {
+  test('receives whiteboards, comments and annotations of files that they see, but not who is looking', async () => {
     const secret = await upload(mara, plainFile('secret'), { sensitivity: 'restricted' });
     post = (await publish(mara, [picture, secret], { visibility: 'public' })).id;
     const annotate = (asset_id: string, body: string) => {

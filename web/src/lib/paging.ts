@@ -22,7 +22,7 @@ export function pageParams(cursor: string, limit = pageLength): PageParams {
   return cursor === '' ? { limit } : { limit, cursor };
 }
 
-/** Reads all items of a short list, page by page, or those of the first pages that have `most`. */
+/** Reads all items of a short list, page by page, but no further page once there are `most`. */
 export async function readToEnd<T>(
   read: (params: PageParams) => Promise<Page & { readonly items: readonly T[] }>,
   most = Number.POSITIVE_INFINITY,

@@ -65,7 +65,7 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
     }
   }
 
-  /** Counts the changes of the list, which a response that was on its way meanwhile may lack. */
+  /** Counts changes of the list: a response to an earlier request may lack them. */
   let changes = 0;
 
   function change(next: readonly LinkComment[]) {
@@ -88,7 +88,7 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
     const before = changes;
     const { items, next_cursor } = await readPage();
     if (before !== changes) return refresh();
-    // The older ones that were read before stay.
+    // Keeps the older comments that were read before.
     const last = next_cursor === null ? undefined : items.at(-1)?.id;
     const place = comments.findIndex(({ id }) => id === last);
     comments = place < 0 ? items : [...items, ...comments.slice(place + 1)];

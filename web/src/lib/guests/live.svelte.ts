@@ -4,7 +4,7 @@ import { untrack } from 'svelte';
 import { listenEvents } from '#lib/notifications/events.svelte.ts';
 import type { GuestVisit } from './guest.svelte.ts';
 
-/** What guests of a link have done last, for screen readers. */
+/** What guests of a link did last, for screen readers. */
 export interface LiveLink {
   readonly announcement: string;
 }
@@ -52,7 +52,7 @@ export function listenToLink(
             void refresh();
           },
         },
-        // What happened before the stream was open is not in it.
+        // The stream lacks what happened before it was open.
         onopen: () => void refresh(),
         onrefused: () => void refresh(),
       }),

@@ -1,7 +1,7 @@
 import { page } from '$app/state';
 import type { Layout } from './sheet.ts';
 
-/** Returns the layout that the reader chose; empty depends on the device. Undefined for visitors. */
+/** Returns the layout that the reader chose; an empty one depends on the device. Undefined for visitors. */
 export function chosenLayout(): Layout | '' | undefined {
   return page.data.visitorState?.user?.default_views.layout;
 }

@@ -7,7 +7,7 @@ export interface Selecting {
   readonly selection: Selection;
   /** Matches the same posts as the list; undefined if no query does. */
   readonly query?: PostSelection | undefined;
-  /** Reads the ids of the posts of the list, if no query matches them. */
+  /** Reads the ids of all posts of the list, for lists that no query matches. */
   readonly readKeys?: ReadKeys | undefined;
   /** The number of posts of the list, if known. */
   readonly total?: string | undefined;

@@ -1,6 +1,6 @@
 import type { PageParams } from '#lib/paging.ts';
 
-/** Reads a page of a list as the keys by which its items are chosen, without those that cannot be. */
+/** Reads a page of a list. Returns the keys of its items that can be selected. */
 export type ReadKeys = (
   page: PageParams,
 ) => Promise<{ readonly items: readonly string[]; readonly next_cursor: string | null }>;

@@ -1,17 +1,17 @@
 import type { Asset } from '@vitrine/contract/assets';
 import { mostStacked } from '@vitrine/contract/stacks';
 
-/** What can be stacked and unstacked of chosen files. */
+/** How selected files can be stacked and unstacked. */
 export interface ChosenStacks {
-  /** The files for one stack, with those of the chosen stacks; empty if they cannot be one. */
+  /** The files of the stack that they can form, including those of selected stacks; empty if they cannot. */
   readonly together: readonly string[];
-  /** The ids of the chosen stacks. */
+  /** The ids of the selected stacks. */
   readonly stacks: readonly string[];
 }
 
-/** Returns what can be done with chosen files of a list that shows stacks by their tops. */
+/** Returns how selected files can be stacked in a list that shows only the tops of stacks. */
 export function chosenStacks(assets: readonly Asset[], ids: readonly string[]): ChosenStacks {
-  // Many files may be chosen at once, which is no stack.
+  // Thousands of files may be selected, too many for a stack.
   if (ids.length > mostStacked) return { together: [], stacks: [] };
   const byId = new Map(assets.map((asset) => [asset.id, asset.restricted ? undefined : asset.stack]));
   const together = [...new Set(ids.flatMap((id) => byId.get(id)?.assets ?? [id]))];

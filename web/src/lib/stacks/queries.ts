@@ -22,6 +22,7 @@ export async function stackFiles(service: Service, ids: readonly string[]): Prom
   await forgetStacks(service);
 }
 
+/** Puts a file on top of its stack. */
 export async function chooseTop(service: Service, stackId: string, assetId: string): Promise<void> {
   await service.client.call('setStackTop', { params: { id: stackId }, body: { asset_id: assetId } });
   await forgetStacks(service);

@@ -151,18 +151,20 @@ const describable: readonly number[] = [1, 3, 4];
 const picture = 1;
 
 /**
- * Returns of which file an item became a part, the metadata or the film, by the asset that the service returned for it;
- * undefined if it is a file of its own.
+ * Returns the file whose metadata or film an item became, according to the asset that the service returned for it;
+ * undefined if the item is a file of its own.
  */
 function partOf(
   queue: UploadQueue,
   { id, name }: UploadItem,
   asset: SentAsset,
 ): Pick<UploadItem, 'describes' | 'filmOf'> | undefined {
-  const isSidecar = isMetadataName(name);
-  const isPart = isSidecar ? describable.includes(asset.type) : isFilmName(name) && asset.type === picture;
   const file = queue.find((item) => item.id !== id && item.assetId === asset.id);
-  if (!isPart && !(isSidecar && file !== undefined)) return undefined;
+  const isSidecar = isMetadataName(name);
+  const hasJoined = isSidecar
+    ? file !== undefined || describable.includes(asset.type)
+    : isFilmName(name) && asset.type === picture;
+  if (!hasJoined) return undefined;
   const whole = file?.name ?? phrase('an earlier file');
   return isSidecar ? { describes: whole } : { filmOf: whole };
 }

@@ -1,7 +1,7 @@
 import { createContext } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
 
-/** A form of a page whose forms one button saves. */
+/** A form of a page that saves all its forms with one button. */
 interface BarForm {
   readonly title: string;
   readonly changed: boolean;
@@ -15,7 +15,7 @@ export interface SaveBar {
   readonly busy: boolean;
   /** Whether everything was saved and nothing has changed since. */
   readonly saved: boolean;
-  /** Adds a form; returns what removes it. */
+  /** Adds a form; returns a function that removes it. */
   add(form: BarForm): () => void;
   /** Saves one form after the other until one fails. */
   save(): Promise<void>;
