@@ -13,6 +13,7 @@ import { benchPeers } from './peers/peers.ts';
 import { benchPhone } from './phone.ts';
 import { benchPosts } from './posts.ts';
 import { benchRenditions } from './renditions.ts';
+import { benchResourceSpace } from './resourcespace/resourcespace.ts';
 import { benchRoots } from './roots.ts';
 import { benchSearch } from './search.ts';
 import { benchSelection } from './selection.ts';
@@ -40,6 +41,8 @@ const { values, positionals } = parseArgs({
     assets: { type: 'string', default: '50000' },
     /** Another checkout, measured in turn with this one. */
     reference: { type: 'string' },
+    /** Resources of the ResourceSpace that is imported. */
+    resources: { type: 'string', default: '10000' },
   },
 });
 
@@ -88,6 +91,9 @@ switch (positionals[0]) {
   case 'renditions':
     await benchRenditions(Number(values.seconds), values.reference);
     break;
+  case 'resourcespace':
+    await benchResourceSpace(Number(values.resources));
+    break;
   case 'roots':
     await benchRoots(Number(values.files));
     break;
@@ -115,6 +121,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- annotations | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- annotations | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | resourcespace [--resources 10000] | roots [--files 100000] | start | uploads [--uploads 200] [--by form,tus] | video',
     );
 }

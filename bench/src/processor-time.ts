@@ -26,6 +26,13 @@ export async function processorSeconds(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
+/** Returns the seconds of CPU time that children of this process have used that have ended, with what they waited for. */
+export async function endedChildrenSeconds(): Promise<number> {
+  const stat = await readFile('/proc/self/stat', 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
+}
+
 /**
  * Returns the seconds of CPU time that these processes and their descendants have used. A process that is below several
  * of them counts once: the embedded PostgreSQL is a child of the service.

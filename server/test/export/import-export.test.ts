@@ -19,12 +19,13 @@ const { mara } = await fill(library);
 const picture = await upload(mara, await jpeg(60, 40, { seed: 5 }), { title: 'Shells' }, 'shells.jpg');
 await db.insertInto('settings').values({ key: 'site_name', value: '"Shelf"' }).execute();
 await library.runJobs();
-await upload(
+const shell = await upload(
   mara,
   plainFile('a\u0001 line\u2028 and 🐚'),
   { title: 'Ünïcode \\ "quoted" \u2028 🐚' },
   'shell.bin',
 );
+await mara.ok('createStack', { body: { asset_ids: [shell.id, picture.id] } });
 const directory = await temporaryDirectory();
 await writeExport(db, storage, directory, null);
 
@@ -95,7 +96,11 @@ describe('an import of an export', () => {
     const params = { id: picture.id };
     const [before, after] = [await mara.ok('getAsset', { params }), await visitor.ok('getAsset', { params })];
     expect({ ...after, updated_at: null }).toEqual({ ...before, updated_at: null });
-    expect(after).toMatchObject({ title: 'Shells', preview_available: true });
+    expect(after).toMatchObject({
+      title: 'Shells',
+      preview_available: true,
+      stack: { assets: [shell.id, picture.id] },
+    });
     expect(JSON.stringify(await visitor.ok('search', { query: { q: 'Summer' } }))).toContain('Summer');
     // Sessions and accounts of before: the session of the former second account is nobody's.
     const stranger = other.anonymous();

@@ -97,6 +97,10 @@ export interface NewAsset {
   fields: AssetFields;
   /** Field values given with the asset; without them it gets the defaults only. */
   given?: GivenValues;
+  /** When it was created in the system that it comes from. */
+  createdAt?: string;
+  /** Its workflow state, other than the first. */
+  stateId?: string;
 }
 
 /** Truncates text to this many UTF-16 units, without splitting a character. */
@@ -142,7 +146,8 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
       file_name: asset.fileName,
       metadata: JSON.stringify(fields.metadata ?? {}),
       team_id: fields.team_id ?? null,
-      state_id: firstState,
+      state_id: asset.stateId ?? firstState,
+      ...(asset.createdAt === undefined ? {} : { created_at: asset.createdAt }),
       processing_status: waits ? 'pending' : 'ready',
     })
     .returning('id')

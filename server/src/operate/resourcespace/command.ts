@@ -20,7 +20,7 @@ import { readMysqlTables } from './mysql.ts';
 import { makePlan } from './plan.ts';
 import { previewText } from './preview.ts';
 import { readSettings, type Settings } from './settings.ts';
-import { type SourceRows, tables } from './source.ts';
+import { type SourceRows, tables, tablesOfDryRun } from './source.ts';
 import { openStaging, type Staging } from './staging.ts';
 
 const usage =
@@ -65,11 +65,13 @@ async function readAllSettings(orders: Orders): Promise<Settings> {
   return key === undefined ? settings : { ...settings, scramble_key: key };
 }
 
-function sourceOf({ dump, database }: Orders, mysqlPassword: string | undefined): AsyncGenerator<SourceRows> {
+function sourceOf(orders: Orders, mysqlPassword: string | undefined): AsyncGenerator<SourceRows> {
+  const { dump, database } = orders;
   if ((dump === undefined) === (database === undefined)) throw new ConfigError(usage);
-  if (dump !== undefined) return readDump(dump, new Set(Object.keys(tables)));
+  const wanted = orders['dry-run'] ? tablesOfDryRun : tables;
+  if (dump !== undefined) return readDump(dump, wanted);
   const address = readMysqlAddress(database ?? '');
-  return readMysqlTables({ ...address, password: address.password ?? mysqlPassword ?? null });
+  return readMysqlTables({ ...address, password: address.password ?? mysqlPassword ?? null }, wanted);
 }
 
 /** Returns the named administrator, or the oldest one. */

@@ -61,18 +61,27 @@ function withoutEscapes(bytes: Buffer): Buffer {
   return plain.subarray(0, length);
 }
 
+/** A quoted text: where it ends, and whether its bytes are what they stand for. */
+interface Quoted {
+  end: number;
+  isPlain: boolean;
+  isAscii: boolean;
+}
+
 /** Returns the end of a quoted text, behind its closing quote; `at` is behind the opening one. */
-function endOfQuoted(bytes: Buffer, at: number): { end: number; isPlain: boolean } | null {
+function endOfQuoted(bytes: Buffer, at: number): Quoted | null {
   let isPlain = true;
+  let isAscii = true;
   for (let here = at; here < bytes.length; here += 1) {
-    const byte = bytes[here];
+    const byte = bytes[here] ?? 0;
+    if (byte > 127) isAscii = false;
     if (byte === backslash) {
       isPlain = false;
       here += 1;
     } else if (byte === quote) {
       // The next byte decides whether the quote is doubled.
       if (here + 1 >= bytes.length) return null;
-      if (bytes[here + 1] !== quote) return { end: here + 1, isPlain };
+      if (bytes[here + 1] !== quote) return { end: here + 1, isPlain, isAscii };
       isPlain = false;
       here += 1;
     }
@@ -80,26 +89,28 @@ function endOfQuoted(bytes: Buffer, at: number): { end: number; isPlain: boolean
   return null;
 }
 
-function scanQuoted(bytes: Buffer, at: number): Scanned<Buffer> {
-  const found = endOfQuoted(bytes, at);
-  if (found === null) return null;
-  const content = bytes.subarray(at, found.end - 1);
-  return { value: found.isPlain ? content : withoutEscapes(content), end: found.end };
+function contentOf(bytes: Buffer, at: number, { end, isPlain }: Quoted): Buffer {
+  const content = bytes.subarray(at, end - 1);
+  return isPlain ? content : withoutEscapes(content);
 }
 
-function scanBare(bytes: Buffer, at: number): Scanned<string> {
-  let end = at;
-  while (end < bytes.length) {
+function decodeQuoted(bytes: Buffer, at: number, quoted: Quoted): string {
+  // The common case, without a copy.
+  if (quoted.isPlain && quoted.isAscii) return bytes.toString('latin1', at, quoted.end - 1);
+  return decodeBytes(contentOf(bytes, at, quoted));
+}
+
+/** Returns the end of what is not quoted: a number, NULL, or a prefix of a text. */
+function endOfBare(bytes: Buffer, at: number): number | null {
+  for (let end = at; end < bytes.length; end += 1) {
     const byte = bytes[end];
-    if (byte === comma || byte === close || byte === quote) {
-      return { value: bytes.toString('latin1', at, end).trim(), end };
-    }
-    end += 1;
+    if (byte === comma || byte === close || byte === quote) return end;
   }
   return null;
 }
 
 function bareValue(text: string): string | null {
+  if (/^[1-9-]/.test(text)) return text;
   if (/^null$/i.test(text)) return null;
   if (/^0x[0-9a-f]*$/i.test(text)) return decodeBytes(Buffer.from(text.slice(2), 'hex'));
   return text;
@@ -108,20 +119,29 @@ function bareValue(text: string): string | null {
 /** Scans a number, NULL, a text, or a text or hexadecimal digits behind a prefix such as `_binary`. */
 function scanValue(bytes: Buffer, at: number): Scanned<string | null> {
   if (bytes[at] === quote) {
-    const quoted = scanQuoted(bytes, at + 1);
-    return quoted && { value: decodeBytes(quoted.value), end: quoted.end };
+    const quoted = endOfQuoted(bytes, at + 1);
+    return quoted && { value: decodeQuoted(bytes, at + 1, quoted), end: quoted.end };
   }
-  const bare = scanBare(bytes, at);
-  if (bare === null) return null;
-  if (bytes[bare.end] !== quote) return { value: bareValue(bare.value), end: bare.end };
-  const quoted = scanQuoted(bytes, bare.end + 1);
+  const end = endOfBare(bytes, at);
+  if (end === null) return null;
+  const bare = bytes.toString('latin1', at, end).trim();
+  if (bytes[end] !== quote) return { value: bareValue(bare), end };
+  const quoted = endOfQuoted(bytes, end + 1);
   if (quoted === null) return null;
-  const prefix = bare.value.toLowerCase();
+  const prefix = bare.toLowerCase();
   const isHex = prefix === 'x';
-  const content = isHex ? Buffer.from(quoted.value.toString('latin1'), 'hex') : quoted.value;
+  const stored = contentOf(bytes, end + 1, quoted);
+  const content = isHex ? Buffer.from(stored.toString('latin1'), 'hex') : stored;
   if (prefix === 'b')
     return { value: String(Number.parseInt(content.toString('latin1'), 2)), end: quoted.end };
   return { value: decodeBytes(content), end: quoted.end };
+}
+
+/** Returns the end of a value of any kind without decoding it. */
+function endOfValue(bytes: Buffer, at: number): number | null {
+  const end = bytes[at] === quote ? at : endOfBare(bytes, at);
+  if (end === null || bytes[end] !== quote) return end;
+  return endOfQuoted(bytes, end + 1)?.end ?? null;
 }
 
 function skipBlanks(bytes: Buffer, at: number): number {
@@ -130,19 +150,27 @@ function skipBlanks(bytes: Buffer, at: number): number {
   return here;
 }
 
-/** Scans `(value, value, ...)`. Throws if the bytes are something else. */
-export function scanRow(bytes: Buffer, at: number): Scanned<(string | null)[]> {
+/** A row: the values that are kept, and the number of all. */
+interface Row {
+  kept: (string | null)[];
+  length: number;
+}
+
+/** Scans `(value, value, ...)` and decodes the values at the positions that are kept. Throws if the bytes are something else. */
+export function scanRow(bytes: Buffer, at: number, isKept: readonly boolean[]): Scanned<Row> {
   let here = skipBlanks(bytes, at);
   if (here >= bytes.length) return null;
   if (bytes[here] !== open) throw new Error('a row does not begin with a parenthesis');
-  const values: (string | null)[] = [];
-  for (;;) {
-    const scanned = scanValue(bytes, skipBlanks(bytes, here + 1));
-    if (scanned === null) return null;
-    values.push(scanned.value);
-    here = skipBlanks(bytes, scanned.end);
+  const kept: (string | null)[] = [];
+  for (let length = 1; ; length += 1) {
+    const from = skipBlanks(bytes, here + 1);
+    const scanned = isKept[length - 1] === true ? scanValue(bytes, from) : null;
+    if (scanned !== null) kept.push(scanned.value);
+    const end = scanned === null ? endOfValue(bytes, from) : scanned.end;
+    if (end === null) return null;
+    here = skipBlanks(bytes, end);
     if (here >= bytes.length) return null;
-    if (bytes[here] === close) return { value: values, end: here + 1 };
+    if (bytes[here] === close) return { value: { kept, length }, end: here + 1 };
     if (bytes[here] !== comma) throw new Error('a value is followed by neither a comma nor a parenthesis');
   }
 }

@@ -5,7 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../core/config.ts';
 import { readCreateTable, readInsertHead, type TableShape } from './dump-statements.ts';
 import { scanRow, undoDoubleEncoding } from './dump-values.ts';
-import type { SourceRows } from './source.ts';
+import type { SourceRows, Wanted } from './source.ts';
 
 /** A row, or a statement other than an insert, beyond this is no dump of ResourceSpace. */
 const LONGEST_PIECE = 256 * 1024 * 1024;
@@ -61,11 +61,13 @@ interface Parser {
 /** The table whose rows are being read. */
 interface Current {
   table: string;
+  /** Which of its columns are read, by their places, and the names of those. */
+  isKept: readonly boolean[];
   columns: readonly string[];
   isLatin1: boolean;
 }
 
-function createParser(wanted: ReadonlySet<string>): Parser {
+function createParser(wanted: Wanted): Parser {
   const shapes = new Map<string, TableShape>();
   const progress: Progress = { table: null, rows: 0, isInside: false };
   let rest: Buffer = Buffer.alloc(0);
@@ -77,25 +79,33 @@ function createParser(wanted: ReadonlySet<string>): Parser {
     const shape = shapes.get(head.table);
     const columns = head.columns ?? shape?.columns;
     if (columns === undefined) throw new Error(`rows of ${head.table} come before its CREATE TABLE`);
-    return { table: head.table, columns, isLatin1: shape?.isLatin1 === true };
+    const own = Object.hasOwn(wanted, head.table) ? wanted[head.table] : undefined;
+    const isKept = columns.map((column) => own?.includes(column) === true);
+    return {
+      table: head.table,
+      isKept,
+      columns: columns.filter((_, at) => isKept[at]),
+      isLatin1: shape?.isLatin1 === true,
+    };
   };
 
   /** Reads rows from `at`. Returns the position behind the last complete one. */
   const readRows = (
     bytes: Buffer,
     at: number,
-    { table, columns, isLatin1 }: Current,
+    { table, isKept, columns, isLatin1 }: Current,
     into: SourceRows[],
   ): number => {
     const rows: (string | null)[][] = [];
-    const isWanted = wanted.has(table);
+    const isWanted = columns.length > 0;
     let here = at;
     for (;;) {
-      const scanned = scanRow(bytes, here);
+      const scanned = scanRow(bytes, here, isKept);
       if (scanned === null) break;
-      if (scanned.value.length !== columns.length) {
+      const { kept, length } = scanned.value;
+      if (length !== isKept.length) {
         throw new Error(
-          `a row of ${table} has ${scanned.value.length} values where the table has ${columns.length} columns`,
+          `a row of ${table} has ${length} values where the table has ${isKept.length} columns`,
         );
       }
       let after = scanned.end;
@@ -103,9 +113,7 @@ function createParser(wanted: ReadonlySet<string>): Parser {
       if (after >= bytes.length) break;
       if (isWanted) {
         rows.push(
-          isLatin1
-            ? scanned.value.map((value) => (value === null ? null : undoDoubleEncoding(value)))
-            : scanned.value,
+          isLatin1 ? kept.map((value) => (value === null ? null : undoDoubleEncoding(value))) : kept,
         );
       }
       progress.rows += 1;
@@ -198,10 +206,10 @@ function whereCutOff({ table, rows, isInside }: Progress): string {
 }
 
 /**
- * Streams the rows of the wanted tables from a dump of MySQL or MariaDB, plain or compressed with gzip, in constant memory.
+ * Streams the wanted columns of tables from a dump of MySQL or MariaDB, plain or compressed with gzip, in constant memory.
  * Throws a ConfigError for a dump without its end, which is only known once everything has been read.
  */
-export async function* readDump(path: string, wanted: ReadonlySet<string>): AsyncGenerator<SourceRows> {
+export async function* readDump(path: string, wanted: Wanted): AsyncGenerator<SourceRows> {
   const parser = createParser(wanted);
   let tail = '';
   try {

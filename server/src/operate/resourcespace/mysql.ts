@@ -1,13 +1,16 @@
 import { ConfigError } from '../../core/config.ts';
 import { asText, connect, reasonOf, streamRows } from '../import/users/mysql.ts';
 import type { MysqlAddress } from '../import/users/mysql-address.ts';
-import { type SourceRows, tables } from './source.ts';
+import type { SourceRows, Wanted } from './source.ts';
 
 /** How many rows are passed on together. */
 const BATCH = 500;
 
-/** Streams the rows of all tables from a running MySQL or MariaDB, in one read-only transaction. Throws ConfigErrors of one line. */
-export async function* readMysqlTables(address: MysqlAddress): AsyncGenerator<SourceRows> {
+/**
+ * Streams the wanted columns of tables from a running MySQL or MariaDB, in one read-only transaction. Throws ConfigErrors of one
+ * line.
+ */
+export async function* readMysqlTables(address: MysqlAddress, tables: Wanted): AsyncGenerator<SourceRows> {
   const connection = connect(address);
   try {
     // Requests unconverted bytes, and times in UTC.

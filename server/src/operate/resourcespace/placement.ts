@@ -59,27 +59,43 @@ export function statusOf(archive: number): 'active' | 'draft' | 'archived' {
   return archive < 0 ? 'draft' : 'archived';
 }
 
-/** Shares an asset with the accounts that see it by themselves, and withdraws what an earlier run gave and they lost. */
-export async function keepShares(
-  tx: Tx,
-  context: Context,
-  assetId: string,
-  { readers }: Exposure,
-): Promise<void> {
-  const shares = readers.flatMap(({ user, expires }) => {
+/** The accounts that see an asset by themselves, and for how long. */
+function sharesOf(context: Context, { readers }: Exposure) {
+  return readers.flatMap(({ user, expires }) => {
     const account = accountOf(context, user);
     return account === null ? [] : [{ account, expires }];
   });
-  const accounts = context.installation.users.flatMap(({ ref }) => accountOf(context, ref) ?? []);
-  await sql`delete from asset_shares where asset_id = ${assetId} and shared_by_user_ref = ${context.owner.ref}
-    and user_ref = any(${accounts}::bigint[]) and user_ref <> all(${shares.map(({ account }) => account)}::bigint[])`.execute(
-    tx,
-  );
+}
+
+/** Shares an asset with the accounts that see it by themselves. */
+export async function giveShares(
+  tx: Tx,
+  context: Context,
+  assetId: string,
+  exposure: Exposure,
+): Promise<void> {
+  const shares = sharesOf(context, exposure);
   if (shares.length === 0) return;
   await sql`insert into asset_shares (asset_id, user_ref, shared_by_user_ref, expires_at)
     select ${assetId}::uuid, account, ${context.owner.ref}::bigint, expires::timestamptz
     from jsonb_to_recordset(${JSON.stringify(shares)}::jsonb) as x (account bigint, expires text)
     on conflict (asset_id, user_ref) do nothing`.execute(tx);
+}
+
+/** Shares an asset like `giveShares`, and withdraws what an earlier run gave and the accounts lost. */
+export async function keepShares(
+  tx: Tx,
+  context: Context,
+  assetId: string,
+  exposure: Exposure,
+): Promise<void> {
+  const shares = sharesOf(context, exposure);
+  const accounts = context.installation.users.flatMap(({ ref }) => accountOf(context, ref) ?? []);
+  await sql`delete from asset_shares where asset_id = ${assetId} and shared_by_user_ref = ${context.owner.ref}
+    and user_ref = any(${accounts}::bigint[]) and user_ref <> all(${shares.map(({ account }) => account)}::bigint[])`.execute(
+    tx,
+  );
+  await giveShares(tx, context, assetId, exposure);
 }
 
 /** How the asset of a resource is opened, and what it belongs to. */

@@ -7,6 +7,9 @@ import type { Staging } from './staging.ts';
 /** How many files a dry run looks for; in a store on a network, looking for all of them takes hours. */
 const MOST_LOOKED_FOR = 20_000;
 
+/** How many files are looked for at once: a store on a network answers each after a while. */
+const LOOKED_FOR_AT_ONCE = 16;
+
 async function missingFiles(
   staging: Staging,
   files: FileFinder,
@@ -16,12 +19,16 @@ async function missingFiles(
       and coalesce(file_extension, '') <> '' order by ref limit ${MOST_LOOKED_FOR}`,
   );
   const missing: number[] = [];
-  for (const { ref, file_extension, file_path } of rows) {
-    const isSynced = file_path !== null && file_path.trim() !== '';
-    const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
-    if (path === null) missing.push(ref);
-  }
-  return { looked: rows.length, missing };
+  const queue = rows.values();
+  const lane = async () => {
+    for (const { ref, file_extension, file_path } of queue) {
+      const isSynced = file_path !== null && file_path.trim() !== '';
+      const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
+      if (path === null) missing.push(ref);
+    }
+  };
+  await Promise.all(Array.from({ length: LOOKED_FOR_AT_ONCE }, lane));
+  return { looked: rows.length, missing: missing.toSorted((a, b) => a - b) };
 }
 
 const counted = [

@@ -1,8 +1,7 @@
 import type { Access, CustomAccess, ResourceRights } from './access.ts';
 
-/** A resource with everything that decides who sees it, as `rightsColumns` selects it. */
-export interface RightsRow {
-  ref: number;
+/** Everything that decides who sees a resource. */
+export interface Rights {
   resource_type: number | null;
   archive: number | null;
   access: number | null;
@@ -13,9 +12,15 @@ export interface RightsRow {
     | null;
 }
 
-/** The columns of a resource `r` that decide who sees it. */
+/** A resource with what decides who sees it, as `rightsColumns` selects it. */
+export interface RightsRow extends Rights {
+  ref: number;
+}
+
+/** The columns of a resource `r` that decide who sees it. Of its nodes only those matter that a filter names. */
 export const rightsColumns = `r.ref, r.resource_type, r.archive, r.access, r.created_by,
-  (select array_agg(n.node) from rs_resource_node n where n.resource = r.ref) as nodes,
+  (select array_agg(n.node order by n.node) from rs_resource_node n where n.resource = r.ref
+    and n.node = any(array(select f.node from rs_filter_rule_node f))) as nodes,
   (select json_agg(json_build_object('user', c."user", 'usergroup', c.usergroup, 'access', c.access,
     'expires', left(c.user_expires, 10))) from rs_resource_custom_access c where c.resource = r.ref) as custom`;
 
@@ -24,7 +29,7 @@ export const resources = 'rs_resource r where r.ref > 0';
 
 const asAccess = (value: number | null): Access => (value === 0 || value === 1 ? value : 2);
 
-function readCustom(row: NonNullable<RightsRow['custom']>[number]): CustomAccess {
+function readCustom(row: NonNullable<Rights['custom']>[number]): CustomAccess {
   const isDay = /^[1-9]\d{3}-/.test(row.expires ?? '');
   return {
     user: row.user,
@@ -34,7 +39,7 @@ function readCustom(row: NonNullable<RightsRow['custom']>[number]): CustomAccess
   };
 }
 
-export function rightsOf(row: RightsRow): ResourceRights {
+export function rightsOf(row: Rights): ResourceRights {
   return {
     type: row.resource_type ?? 0,
     archive: row.archive ?? 0,

@@ -189,3 +189,9 @@ export const tables = {
 } as const satisfies Record<string, readonly string[]>;
 
 export type TableName = keyof typeof tables;
+
+/** The tables to read, and which of their columns. */
+export type Wanted = Readonly<Record<string, readonly string[]>>;
+
+/** What a dry run reads: it only counts the entries of the history, which has many times as many rows as any other table. */
+export const tablesOfDryRun: Wanted = { ...tables, resource_log: ['ref'] };

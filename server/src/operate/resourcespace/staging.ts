@@ -104,8 +104,9 @@ function isNumber(table: string, column: string): boolean {
 function cell(value: string | null | undefined, asNumber: boolean): string {
   if (value === null || value === undefined) return '\\N';
   if (asNumber) return /^-?\d+(\.\d+)?(e[-+]?\d+)?$/i.test(value) ? value : '\\N';
-  return value
-    .replaceAll('\0', '')
+  const stored = value.includes('\0') ? value.replaceAll('\0', '') : value;
+  if (!/[\\\n\r\t]/.test(stored)) return stored;
+  return stored
     .replaceAll('\\', '\\\\')
     .replaceAll('\n', '\\n')
     .replaceAll('\r', '\\r')
@@ -142,6 +143,9 @@ function isTableName(name: string): name is TableName {
   return Object.hasOwn(tables, name);
 }
 
+/** Rows are sent together until they have this many characters; one by one, each costs more than reading it. */
+const SENT_TOGETHER = 64 * 1024;
+
 /** Copies rows; columns that are not read are left out. */
 async function copyRows(client: pg.PoolClient, { table, columns, rows }: SourceRows): Promise<void> {
   if (!isTableName(table)) return;
@@ -152,10 +156,17 @@ async function copyRows(client: pg.PoolClient, { table, columns, rows }: SourceR
   if (kept.length === 0) return;
   const names = kept.map(({ name }) => `"${name}"`).join(', ');
   const target = client.query(copyFrom(`copy rs_${table} (${names}) from stdin`));
-  const lines = function* () {
-    for (const row of rows) yield `${kept.map(({ at, asNumber }) => cell(row[at], asNumber)).join('\t')}\n`;
+  const pieces = function* () {
+    let piece = '';
+    for (const row of rows) {
+      piece += `${kept.map(({ at, asNumber }) => cell(row[at], asNumber)).join('\t')}\n`;
+      if (piece.length < SENT_TOGETHER) continue;
+      yield piece;
+      piece = '';
+    }
+    if (piece !== '') yield piece;
   };
-  await pipeline(Readable.from(lines(), { objectMode: true }), target);
+  await pipeline(Readable.from(pieces(), { objectMode: true }), target);
 }
 
 async function addIndexes(client: pg.PoolClient): Promise<void> {
@@ -174,12 +185,8 @@ async function addOldValues(client: pg.PoolClient): Promise<void> {
     insert into rs_resource_node (resource, node) select resource, ref from old`);
 }
 
-/** Reads a whole source into temporary tables. Reports the number of rows from time to time. */
-export async function openStaging(
-  pool: pg.Pool,
-  source: AsyncIterable<SourceRows>,
-  onProgress: (rows: number) => void = () => {},
-): Promise<Staging> {
+/** Reads a whole source into temporary tables. */
+export async function openStaging(pool: pg.Pool, source: AsyncIterable<SourceRows>): Promise<Staging> {
   const client = await pool.connect();
   // The connection is not returned to the pool, so that its temporary tables end with it.
   const close = async () => client.release(true);
@@ -189,12 +196,7 @@ export async function openStaging(
     // A step may take long on a large installation.
     await client.query('set statement_timeout = 0');
     await createTables(client);
-    let count = 0;
-    for await (const part of source) {
-      await copyRows(client, part);
-      count += part.rows.length;
-      onProgress(count);
-    }
+    for await (const part of source) await copyRows(client, part);
     await addIndexes(client);
     await addOldValues(client);
   } catch (error) {

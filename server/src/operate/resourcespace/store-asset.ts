@@ -6,7 +6,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { unlessEdited } from '../imports/edited.ts';
 import type { Context } from './context.ts';
 import type { Original } from './originals.ts';
-import { keepShares, type Placement, sensitivity, statusOf } from './placement.ts';
+import { giveShares, keepShares, type Placement, sensitivity, statusOf } from './placement.ts';
 import { writeValues } from './values.ts';
 
 /** What an asset is made of, besides its file. */
@@ -43,11 +43,11 @@ export async function createAsset(
       status: statusOf(archive),
       ...(type === undefined ? {} : { asset_type: type }),
     },
+    ...(createdAt === null ? {} : { createdAt }),
+    ...(state === undefined ? {} : { stateId: state }),
   });
-  await sql`update assets set created_at = coalesce(${createdAt}::timestamptz, created_at), state_id = coalesce(${state ?? null}::uuid, state_id)
-    where id = ${id}`.execute(tx);
   await writeValues(tx, id, values);
-  await keepShares(tx, context, id, exposure);
+  await giveShares(tx, context, id, exposure);
   return id;
 }
 

@@ -1,7 +1,7 @@
 import { type Access, accessOf } from './access.ts';
 import { type Audience, audienceOf, type Exposure, exposureOf } from './exposure.ts';
 import { type Installation, profilesOf } from './installation.ts';
-import { type RightsRow, resources, rightsColumns, rightsOf } from './rights.ts';
+import { type Rights, resources, rightsColumns, rightsOf } from './rights.ts';
 import type { Staging } from './staging.ts';
 
 /** How all resources are opened. */
@@ -14,6 +14,12 @@ export interface Survey {
   narrowed: number;
 }
 
+/** The rights of resources, and how many have them: many resources have the same. */
+const all = `select resource_type, archive, access, created_by, nodes, custom::json as custom, count(*) as count
+  from (select r.resource_type, r.archive, r.access, r.created_by, r.nodes, r.custom::text as custom
+    from (select ${rightsColumns} from ${resources}) r) x
+  group by resource_type, archive, access, created_by, nodes, custom`;
+
 /** Goes through the rights of every resource. */
 export async function surveyAccess(
   staging: Staging,
@@ -24,13 +30,12 @@ export async function surveyAccess(
   const kinds = { everyone: 0, withheld: 0, hidden: 0, closed: 0 };
   const worst = new Map<number, Access>(audience.profiles.map(({ group }) => [group, 0]));
   let narrowed = 0;
-  const all = `select ${rightsColumns} from ${resources} order by r.ref`;
-  for await (const rows of staging.batches<RightsRow>(all, 1000)) {
+  for await (const rows of staging.batches<Rights & { count: number }>(all, 1000)) {
     for (const row of rows) {
       const rights = rightsOf(row);
       const exposure = exposureOf(rights, audience, installation.access, today);
-      kinds[exposure.kind] += 1;
-      if (exposure.isNarrowed) narrowed += 1;
+      kinds[exposure.kind] += row.count;
+      if (exposure.isNarrowed) narrowed += row.count;
       for (const [at, profile] of audience.profiles.entries()) {
         const users = audience.members[at] ?? [];
         for (const user of users.length > 0

@@ -19,7 +19,7 @@ import { unpackHarbour } from './harbour.ts';
 
 const { directory, dump, expected } = await unpackHarbour();
 const library = await openLibrary();
-const staging = await openStaging(library.database.pool, readDump(dump, new Set(Object.keys(tables))));
+const staging = await openStaging(library.database.pool, readDump(dump, tables));
 afterAll(() => staging.close());
 const installation = await readInstallation(staging, await readSettings(join(directory, 'config.json')));
 const profiles = profilesOf(installation);

@@ -16,10 +16,10 @@ async function file(content: string | Uint8Array): Promise<string> {
   return path;
 }
 
-/** Reads all rows of the tables `node` and `user` of a dump. */
+/** Reads all rows of the table `node` of a dump. */
 async function read(content: string | Uint8Array) {
   const rows: Record<string, string | null>[] = [];
-  for await (const part of readDump(await file(content), new Set(['node', 'user']))) {
+  for await (const part of readDump(await file(content), { node: ['ref', 'name'] })) {
     for (const row of part.rows)
       rows.push(Object.fromEntries(part.columns.map((column, at) => [column, row[at] ?? null])));
   }
@@ -52,6 +52,15 @@ describe('a dump', () => {
     ];
     expect(await read(text)).toEqual(rows);
     expect(await read(gzipSync(text))).toEqual(rows);
+  });
+
+  test('is read only as far as its columns are wanted', async () => {
+    const path = await file(`${create}INSERT INTO \`node\` VALUES (1,'it\\'s'),(2,_binary 'x');\n${END}`);
+    const partsOf = (wanted: Record<string, string[]>) => Array.fromAsync(readDump(path, wanted));
+    const [part] = await partsOf({ node: ['name', 'none'] });
+    expect(part).toEqual({ table: 'node', columns: ['name'], rows: [["it's"], ['x']] });
+    expect((await partsOf({ node: ['ref'] }))[0]?.rows).toEqual([['1'], ['2']]);
+    expect(await partsOf({ user: ['ref'] })).toEqual([]);
   });
 
   test('is read alike wherever its chunks end', async () => {
@@ -99,7 +108,7 @@ describe('a dump', () => {
     expect(await refusal(`${create}INSERT INTO \`node\` VALUES oops;\n${END}`)).toMatch(
       /cannot be read as a dump/,
     );
-    await expect(readDump(join(directory, 'none.sql'), new Set()).next()).rejects.toThrow('cannot be read');
-    await expect(readDump(directory, new Set()).next()).rejects.toThrow(/is not a file|cannot be read/);
+    await expect(readDump(join(directory, 'none.sql'), {}).next()).rejects.toThrow('cannot be read');
+    await expect(readDump(directory, {}).next()).rejects.toThrow(/is not a file|cannot be read/);
   });
 });

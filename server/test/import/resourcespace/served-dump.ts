@@ -30,7 +30,7 @@ export async function gather(
 
 /** Reads a dump with the reader of the import. */
 export function gatherDump(path: string): Promise<Map<string, Rows>> {
-  return gather(readDump(path, new Set(Object.keys(tables))));
+  return gather(readDump(path, tables));
 }
 
 /** Writes rows of texts with these columns, as many packets. */

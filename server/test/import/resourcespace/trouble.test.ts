@@ -169,6 +169,7 @@ test('takes choices from a mapping file, and refuses one with an unknown propert
   const path = join(harbour.directory, 'mapping.json');
   const dry = await runImport(library, [...optionsFor(harbour), '--dry-run', '--mapping', path]);
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('nothing was imported')]);
+  expect(dry.out).toMatch(/^ {2}resource_log: 1339$/m);
   expect(await countRows(library)).toEqual(before);
   const mapping = JSON.parse(await readFile(path, 'utf8'));
   expect(mapping.$schema).toMatch(/^data:application\/schema\+json,/);

@@ -1,0 +1,216 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheDir } from '../library.ts';
+import { insertOf, readTable, type TableRows } from './dump-rows.ts';
+
+/** The installation that the tests import; RESOURCESPACE_ARCHIVE names another one, for them and for the bench. */
+const archive =
+  process.env.RESOURCESPACE_ARCHIVE ??
+  join(import.meta.dirname, '../../../server/test/import/resourcespace/harbour.tar.gz');
+
+const run = promisify(execFile);
+
+/** A ResourceSpace with many resources. */
+export interface Scaled {
+  resources: number;
+  /** The file of each resource that has one. */
+  files: string[];
+  /** The options of `vitrine import-resourcespace` that name its parts. */
+  options: string[];
+  remove(): Promise<void>;
+}
+
+/** Where the files of an installation are named, as far as their paths depend on it. */
+interface Place {
+  root: string;
+  key: string;
+  isEvenSpread: boolean;
+}
+
+/** A resource with a file in the file store. */
+interface Stored {
+  ref: number;
+  extension: string;
+  bytes: Buffer;
+}
+
+/** The file of a copied resource. */
+interface Copied {
+  path: string;
+  extension: string;
+  checksum: string;
+}
+
+const hash = (text: string) => createHash('md5').update(text).digest('hex').slice(0, 15);
+
+function pathOf({ root, key, isEvenSpread }: Place, ref: number, extension: string): string {
+  const digits = isEvenSpread ? [...String(ref)].reverse() : [...String(ref)];
+  const name = `${ref}_${hash(`${ref}${key}`)}.${extension}`;
+  return join(root, ...digits.slice(0, -1), `${digits.at(-1)}_${hash(`${ref}_${key}`)}`, name);
+}
+
+/** Returns a JPEG with a comment of its own, so that it is another file with the same picture. */
+function withComment(jpeg: Buffer, comment: string): Buffer {
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(comment.length + 2);
+  return Buffer.concat([
+    jpeg.subarray(0, 2),
+    Buffer.of(0xff, 0xfe),
+    length,
+    Buffer.from(comment),
+    jpeg.subarray(2),
+  ]);
+}
+
+const isJpeg = (bytes: Buffer) => bytes.subarray(0, 3).equals(Buffer.of(0xff, 0xd8, 0xff));
+
+/** The checksum that ResourceSpace records by default: of the size and the beginning of a file. */
+function checksumOf(bytes: Buffer): string {
+  return createHash('md5').update(`${bytes.length}_`).update(bytes.subarray(0, 50_000)).digest('hex');
+}
+
+/** Stores the file of a copied resource. */
+async function storeCopy(place: Place, { extension, bytes }: Stored, ref: number): Promise<Copied> {
+  const path = pathOf(place, ref, extension);
+  await mkdir(dirname(path), { recursive: true });
+  const own = withComment(bytes, `resource ${ref}`);
+  await writeFile(path, own);
+  return { path, extension, checksum: checksumOf(own) };
+}
+
+/** Returns what copies of resources have as files: their JPEGs, and in the place of other files one of the others' JPEGs. */
+function pictures(stored: readonly Stored[]): Stored[] {
+  const jpegs = stored.filter(({ bytes }) => isJpeg(bytes));
+  return stored.map((one, at) => {
+    const { extension, bytes } = (isJpeg(one.bytes) ? one : jpegs[at % jpegs.length]) ?? one;
+    return { ref: one.ref, extension, bytes };
+  });
+}
+
+const unquoted = (value: string | undefined) => (value?.startsWith("'") === true ? value.slice(1, -1) : '');
+
+/** The tables that are copied with a resource, whose number is in the column `resource`. */
+const copied = ['resource_custom_access', 'resource_dimensions', 'resource_log', 'resource_node'];
+
+/** Returns the rows of real resources, and the place of the column with their number. */
+function rowsToCopy(dump: string, table: string, column: string) {
+  const found = readTable(dump, table);
+  const at = found.columns.indexOf(column);
+  return { ...found, at, rows: found.rows.filter((row) => Number(row[at]) > 0) };
+}
+
+async function readStored(place: Place, { columns, rows }: TableRows): Promise<Stored[]> {
+  const [extensionAt, pathAt] = [columns.indexOf('file_extension'), columns.indexOf('file_path')];
+  const found = rows.map(async (row): Promise<Stored[]> => {
+    const [ref, extension] = [Number(row[0]), unquoted(row[extensionAt])];
+    if (extension === '' || unquoted(row[pathAt]) !== '') return [];
+    const bytes = await readFile(pathOf(place, ref, extension)).catch(() => null);
+    return bytes === null ? [] : [{ ref, extension, bytes }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+/** What is copied: the tables, the files, and by how much the numbers of one copy exceed those of the copy before. */
+interface Source {
+  tables: readonly ReturnType<typeof rowsToCopy>[];
+  stored: readonly Stored[];
+  step: number;
+}
+
+/** Stores the files of all copies. Returns them by the numbers of their resources. */
+async function storeCopies(place: Place, { stored, step }: Source, copies: number) {
+  const files = new Map<number, Copied>();
+  for (let copy = 1; copy <= copies; copy += 1) {
+    const made = pictures(stored).map(async (one) => {
+      const ref = one.ref + copy * step;
+      files.set(ref, await storeCopy(place, one, ref));
+    });
+    await Promise.all(made);
+  }
+  return files;
+}
+
+/** Returns how the rows of a table differ in a copy. */
+function rowsOfCopy({ table, columns, rows, at }: Source['tables'][number], files: Map<number, Copied>) {
+  const [checksumAt, extensionAt] = [columns.indexOf('file_checksum'), columns.indexOf('file_extension')];
+  const logAt = table === 'resource_log' ? columns.indexOf('ref') : -1;
+  const logged = Math.max(...rows.map((row) => Number(row[logAt] ?? 0)));
+  return (copy: number, step: number) =>
+    rows.map((row) => {
+      const ref = Number(row[at]) + copy * step;
+      const changed = [...row];
+      changed[at] = String(ref);
+      if (logAt !== -1) changed[logAt] = String(Number(row[logAt]) + copy * logged);
+      const file = table === 'resource' ? files.get(ref) : undefined;
+      if (file === undefined) return changed;
+      changed[checksumAt] = `'${file.checksum}'`;
+      changed[extensionAt] = `'${file.extension}'`;
+      return changed;
+    });
+}
+
+/** Writes the dump with the rows of copies behind those that they are copies of. */
+async function writeDump(
+  path: string,
+  dump: string,
+  { tables, step }: Source,
+  { copies, files }: { copies: number; files: Map<number, Copied> },
+): Promise<void> {
+  const file = await open(path, 'w');
+  let written = 0;
+  for (const found of tables.toSorted((a, b) => a.end - b.end)) {
+    await file.write(dump.slice(written, found.end), null, 'latin1');
+    written = found.end;
+    const rowsOf = rowsOfCopy(found, files);
+    for (let copy = 1; copy <= copies; copy += 1)
+      await file.write(insertOf(found.table, rowsOf(copy, step)), null, 'latin1');
+  }
+  await file.write(dump.slice(written), null, 'latin1');
+  await file.close();
+}
+
+/**
+ * Unpacks the installation and copies its resources until there are about this many, with their values, access and
+ * history. Every copy of a resource with a file has a small JPEG of its own.
+ */
+export async function scaleInstallation(resources: number): Promise<Scaled> {
+  const directory = join(cacheDir, 'resourcespace');
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  await run('tar', ['-xzf', archive, '-C', directory]);
+  // Its folders are read-only.
+  await run('chmod', ['-R', 'u+w', directory]);
+  const config = join(directory, 'config.json');
+  const settings: { scramble_key: string; filestore_evenspread: boolean } = JSON.parse(
+    await readFile(config, 'utf8'),
+  );
+  const root = join(directory, 'filestore');
+  const place = { root, key: settings.scramble_key, isEvenSpread: settings.filestore_evenspread };
+  const dump = await readFile(join(directory, 'dump.sql'), 'latin1');
+  const own = rowsToCopy(dump, 'resource', 'ref');
+  const tables = [own, ...copied.map((table) => rowsToCopy(dump, table, 'resource'))];
+  const refs = own.rows.map(([ref]) => Number(ref));
+  const step = 10 ** String(Math.max(...refs)).length;
+  const source = { tables, stored: await readStored(place, own), step };
+  const copies = Math.round(resources / refs.length) - 1;
+  const files = await storeCopies(place, source, copies);
+  const path = join(directory, 'scaled.sql');
+  await writeDump(path, dump, source, { copies, files });
+  const count = refs.length * (copies + 1);
+  console.log(
+    `${count} resources, ${files.size} of them copies with a JPEG of their own; a dump of ${((await stat(path)).size / 1e6).toFixed(0)} MB`,
+  );
+  const syncdir = join(directory, 'syncdir');
+  return {
+    resources: count,
+    files: [
+      ...source.stored.map(({ ref, extension }) => pathOf(place, ref, extension)),
+      ...Array.from(files.values(), ({ path: copied }) => copied),
+    ],
+    options: ['--dump', path, '--filestore', root, '--syncdir', syncdir, '--config', config],
+    remove: () => rm(directory, { recursive: true, force: true }),
+  };
+}
