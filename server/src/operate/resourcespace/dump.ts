@@ -112,9 +112,7 @@ function createParser(wanted: Wanted): Parser {
       while (after < bytes.length && (bytes[after] ?? 0) <= 32) after += 1;
       if (after >= bytes.length) break;
       if (isWanted) {
-        rows.push(
-          isLatin1 ? kept.map((value) => (value === null ? null : undoDoubleEncoding(value))) : kept,
-        );
+        rows.push(isLatin1 ? kept.map((value) => (value === null ? null : undoDoubleEncoding(value))) : kept);
       }
       progress.rows += 1;
       here = after + 1;
