@@ -44,7 +44,7 @@ export async function bareLoop(files: readonly string[]): Promise<BareLoop> {
     for (const path of queue) {
       const bytes = await readFile(path);
       const hash = createHash('sha256').update(bytes).digest('hex');
-      if (known.has(hash)) continue;
+      if (bytes.length === 0 || known.has(hash)) continue;
       known.add(hash);
       if (await render(bytes, join(out, hash))) rendered += 1;
     }

@@ -18,7 +18,7 @@ const expectedCodes: readonly (number | null)[] = [0, 3];
 async function runCommand(library: EmptyLibrary, args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [serverBin, ...args], {
     env: { PATH: process.env.PATH ?? '', VITRINE_DATA: library.directory },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: 'ignore',
     cwd: cacheDir,
   });
   let most = 0;
