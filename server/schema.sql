@@ -1651,8 +1651,8 @@ CREATE INDEX asset_field_values_text ON public.asset_field_values USING btree (f
 CREATE INDEX asset_field_values_words ON public.asset_field_values USING gin (field_id, value_text gin_trgm_ops) WHERE (value_text IS NOT NULL);
 CREATE TRIGGER asset_field_values_await_anew AFTER UPDATE ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
 CREATE TRIGGER asset_field_values_await_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION wait_for_definitions();
-CREATE TRIGGER asset_field_values_searched_anew AFTER UPDATE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
-CREATE TRIGGER asset_field_values_searched_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_field_values_searched_anew AFTER UPDATE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.filling'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
+CREATE TRIGGER asset_field_values_searched_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT WHEN ((current_setting('vitrine.filling'::text, true) IS DISTINCT FROM 'on'::text)) EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_searched_out AFTER DELETE ON public.asset_field_values REFERENCING OLD TABLE AS old_rows FOR EACH STATEMENT EXECUTE FUNCTION write_documents_of_assets();
 CREATE TRIGGER asset_field_values_taken_anew AFTER UPDATE ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_taken_of_values();
 CREATE TRIGGER asset_field_values_taken_in AFTER INSERT ON public.asset_field_values REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION keep_taken_of_values();

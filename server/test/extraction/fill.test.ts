@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
 import { jobHandlers } from '../../src/boot/jobs.ts';
 import { openDeps } from '../../src/boot/service.ts';
@@ -100,6 +101,40 @@ describe('a job', () => {
     expect(await admin.ok('getAsset', { params: { id: named.id } })).toMatchObject({ title: 'Mine' });
     expect(await readAt(asset.file_hash)).toEqual(before);
     await unwire(title, description, ...Object.values(ids), ...unfilled);
+  });
+
+  // EXTRACT-18
+  test('writes what searches find of an asset once, with the words of all fields', async () => {
+    const ids = {
+      headline: await wire(library, admin, 'text', { source: 'title' }),
+      story: await wire(library, admin, 'longtext', { source: 'description' }),
+      credit: await wire(library, admin, 'text', { source: 'credit' }),
+    };
+    await sql`create table written_documents (asset_id uuid)`.execute(db);
+    await sql`create function count_document() returns trigger language plpgsql as $$
+      begin insert into written_documents values (new.asset_id); return null; end $$`.execute(db);
+    await sql`create trigger counted after insert or update on asset_documents
+      for each row execute function count_document()`.execute(db);
+    const written = async (id: string) => {
+      await library.runJobs();
+      return (await sql`select from written_documents where asset_id = ${id}`.execute(db)).rows.length;
+    };
+    const plain = await upload(mara, await tagged({ 'EXIF:ISO': '400' }));
+    const described = await upload(
+      mara,
+      await tagged({
+        'XMP-dc:Title': 'Zephyrine',
+        'XMP-dc:Description': 'Quixotine',
+        'XMP-photoshop:Credit': 'Vexilline',
+      }),
+    );
+    expect(await written(described.id)).toBe((await written(plain.id)) + 1);
+    for (const q of ['zephyrine', 'quixotine', 'vexilline'])
+      expect((await mara.ok('listAssets', { query: { q } })).items.map(({ id }) => id)).toEqual([
+        described.id,
+      ]);
+    await sql`drop function count_document cascade`.execute(db);
+    await unwire(...Object.values(ids));
   });
 
   // EXTRACT-17
