@@ -151,7 +151,7 @@ describe('vitrine import DIR', () => {
     const dry = await importHere(phone, '--dry-run');
     expect(dry[0]).toContain('2 files would be imported');
     expect(dry[1]).toContain('1 film of live photos');
-    const done = '2 imported, 0 already present, 1 films of live photos, 0 failed';
+    const done = '2 imported, 0 already present, 1 film of live photos, 0 failed';
     expect(await importHere(phone)).toEqual([done]);
     expect(await importHere(phone)).toEqual([done.replace('2 imported, 0', '0 imported, 2')]);
     const rows = await ask(sql<{ file_name: string; bytes: number | null }>`
@@ -180,7 +180,11 @@ describe('vitrine import DIR', () => {
       '2 imported, 0 already present, 0 failed',
     ]);
     expect(await stacked()).toEqual([]);
-    expect(await importHere(card)).toEqual(['2 imported, 2 already present, 1 stacks made, 0 failed']);
+    expect((await importHere(card, '--dry-run')).slice(1)).toEqual([
+      expect.stringMatching(/^ {2}DSC_1: 2 files .*B$/),
+      expect.stringMatching(/^ {2}DSC_2: 2 files .*, 1 stack$/),
+    ]);
+    expect(await importHere(card)).toEqual(['2 imported, 2 already present, 1 stack made, 0 failed']);
     expect(await stacked()).toEqual(['DSC_2.JPG', 'DSC_2.nef']);
     await ask(sql`delete from assets where file_name ~ '^DSC_'`);
   });
@@ -219,7 +223,7 @@ describe('vitrine import DIR', () => {
     expect(first).toEqual(['0 imported, 8 already present, 4 posts made, 0 failed']);
     await place(join(pictures, 'sea', 'tide.jpg'), await jpeg(90, 60, { seed: 88 }));
     const again = await importHere(pictures, '--post');
-    expect(again).toEqual(['1 imported, 8 already present, 1 posts made, 0 failed']);
+    expect(again).toEqual(['1 imported, 8 already present, 1 post made, 0 failed']);
     const { items } = await (await signInAt(service.address)).ok('listPosts');
     const made = items.map((post) => [
       post.title,

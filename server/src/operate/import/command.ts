@@ -33,6 +33,7 @@ import { type FoundSidecar, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
 import { attachFilmOf, attachFound, storeFound } from './store.ts';
+import { counted } from './summary.ts';
 import { type FoundFile, walk } from './walk.ts';
 
 interface Failure {
@@ -260,11 +261,11 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
 function printSummary(summary: Summary): void {
   const made = [
     summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
-    summary.films === 0 ? '' : `, ${summary.films} films of live photos`,
-    summary.stacks === 0 ? '' : `, ${summary.stacks} stacks made`,
-    summary.sidecars === 0 ? '' : `, ${summary.sidecars} sidecars read`,
-    summary.posts === 0 ? '' : `, ${summary.posts} posts made`,
-    summary.collections === 0 ? '' : `, ${summary.collections} collections made`,
+    summary.films === 0 ? '' : `, ${counted(summary.films, 'film')} of live photos`,
+    summary.stacks === 0 ? '' : `, ${counted(summary.stacks, 'stack')} made`,
+    summary.sidecars === 0 ? '' : `, ${counted(summary.sidecars, 'sidecar')} read`,
+    summary.posts === 0 ? '' : `, ${counted(summary.posts, 'post')} made`,
+    summary.collections === 0 ? '' : `, ${counted(summary.collections, 'collection')} made`,
   ].join('');
   console.log(
     `${summary.stored} imported, ${summary.skipped} already present${made}, ${summary.failures.length} failed`,
@@ -329,7 +330,8 @@ export async function importCommand(
     try {
       const plan = await pairLivePhotos(deps.metadata, await planImport(walk(root)));
       if (options.dryRun) {
-        for (const line of await dryRun(database.db, ownerRef, plan, fields)) console.log(line);
+        for (const line of await dryRun(database.db, ownerRef, plan, { fields, stacks: options.stacks }))
+          console.log(line);
         return;
       }
       await importPlan(

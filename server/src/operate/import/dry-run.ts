@@ -4,6 +4,7 @@ import pLimit from 'p-limit';
 import { liveAsset } from '../../access/assets.ts';
 import { hashOf } from '../../content/assets/repair.ts';
 import { type PathField, valuesOfPath } from '../../content/path-values/path-values.ts';
+import { rawPairs } from '../../content/stacks/raw-pairs.ts';
 import { type MediaKind, sniff } from '../../media/sniff.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { LivePlan } from './live-photos.ts';
@@ -19,6 +20,13 @@ interface Measured {
   bytes: number;
   kind: MediaKind;
   isPresent: boolean;
+}
+
+/** What an import does with files beside storing them. */
+interface Arranging {
+  fields: readonly PathField[];
+  /** Whether raw files are stacked with their photos. */
+  stacks: boolean;
 }
 
 /** Returns the sizes of the owner's files: only a file of one of these sizes can be present already. */
@@ -45,7 +53,7 @@ async function measure(
 function summarise(
   { files, subtitles, metadata, orphans, skipped, films }: LivePlan,
   measured: readonly Measured[],
-  fields: readonly PathField[],
+  { fields, stacks }: Arranging,
 ): Map<string, FolderSummary> {
   const folders = new Map<string, FolderSummary>();
   const of = (folder: string) => {
@@ -63,6 +71,11 @@ function summarise(
     summary.kinds.set(kind, (summary.kinds.get(kind) ?? 0) + 1);
     for (const { code, text } of valuesOfPath(fields, file)) countValue(summary, code, text);
   }
+  if (stacks) {
+    const fresh = new Set(measured.flatMap(({ file, isPresent }) => (isPresent ? [] : [file])));
+    for (const [folder, inFolder] of Map.groupBy(files, (file) => file.folder))
+      of(folder).stacks = rawPairs(inFolder).filter((pair) => pair.some((file) => fresh.has(file))).length;
+  }
   for (const { file } of subtitles) of(file.folder).sidecars += 1;
   for (const { path, folder } of orphans)
     of(folder).skipped.push({ path, folder, reason: 'sidecar without its file' });
@@ -75,7 +88,7 @@ export async function dryRun(
   db: Database,
   ownerRef: number,
   plan: LivePlan,
-  fields: readonly PathField[],
+  arranging: Arranging,
 ): Promise<string[]> {
   const sizes = await ownSizes(db, ownerRef);
   const limit = pLimit(AT_ONCE);
@@ -84,7 +97,7 @@ export async function dryRun(
   );
   const present = measured.filter(({ isPresent }) => isPresent).length;
   const bytes = measured.reduce((sum, one) => sum + one.bytes, 0);
-  const folders = summarise(plan, measured, fields);
+  const folders = summarise(plan, measured, arranging);
   return [
     `${counted(plan.files.length - present, 'file')} would be imported, ${present} already present, ` +
       `${counted(folders.size, 'folder')}, ${sizeText(bytes)}; nothing was written`,

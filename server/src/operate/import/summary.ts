@@ -9,6 +9,8 @@ export interface FolderSummary {
   sidecars: number;
   /** Films of live photos, which become part of the photos. */
   films: number;
+  /** Stacks of raw files and their photos. */
+  stacks: number;
   skipped: SkippedEntry[];
   /** How many files give each field a value, and some of the values. */
   fields: Map<string, { files: number; values: Set<string> }>;
@@ -18,7 +20,16 @@ export interface FolderSummary {
 const SHOWN_VALUES = 3;
 
 export function emptySummary(): FolderSummary {
-  return { files: 0, bytes: 0, kinds: new Map(), sidecars: 0, films: 0, skipped: [], fields: new Map() };
+  return {
+    files: 0,
+    bytes: 0,
+    kinds: new Map(),
+    sidecars: 0,
+    films: 0,
+    stacks: 0,
+    skipped: [],
+    fields: new Map(),
+  };
 }
 
 /** Counts a value that the path of a file gives. */
@@ -55,6 +66,7 @@ export function folderLines(folder: string, summary: FolderSummary): string[] {
     `${counted(summary.files, 'file')}${kinds === '' ? '' : ` (${kinds})`}`,
     sizeText(summary.bytes),
     ...(summary.films === 0 ? [] : [`${counted(summary.films, 'film')} of live photos`]),
+    ...(summary.stacks === 0 ? [] : [counted(summary.stacks, 'stack')]),
     ...(summary.sidecars === 0 ? [] : [counted(summary.sidecars, 'sidecar')]),
     ...(summary.skipped.length === 0 ? [] : [`skipped: ${skippedText(summary.skipped)}`]),
   ];
