@@ -153,6 +153,7 @@ test('two versions of a film play, pause and seek in step', async () => {
   const id = await uploadReady(ana, await film(0), { title: 'Waves' }, 'waves.webm');
   const multipart = { file: fileOf('waves-2.webm', await film(90), 'video/webm') };
   expect((await ana.request.post(`/api/v1/assets/${id}/versions`, { multipart })).status()).toBe(201);
+  expect(await settled(ana, id)).toBe('ready');
   await ana.goto(`/assets/${id}`);
   await ana.getByRole('button', { name: 'Compare version 1' }).click();
   const dialog = ana.getByRole('dialog', { name: 'Compare versions' });

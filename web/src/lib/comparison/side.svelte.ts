@@ -63,12 +63,14 @@ export function createSide(
     return { ...query, enabled: enabled() && item !== undefined };
   });
   const versions = createQuery(() => {
-    // Those of the file that was chosen before, in their place, would name other bytes.
-    const { placeholderData: _before, ...query } = versionsQuery(service, {
-      id,
-      updated_at: item?.asset?.updated_at ?? '',
-    });
-    return { ...query, enabled: enabled() && hasVersions(item) };
+    const query = versionsQuery(service, { id, updated_at: item?.asset?.updated_at ?? '' });
+    return {
+      ...query,
+      // Those of another file would name other bytes. Those of this one stay, so that its film is not replaced and
+      // stopped each time the file changes, for example while it is being prepared.
+      placeholderData: (before, earlier) => (earlier?.queryKey[1] === id ? before : undefined),
+      enabled: enabled() && hasVersions(item),
+    };
   });
   const list = createInfiniteQuery(() => {
     const file =
