@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
 import { call, fileOf, upload } from './call.ts';
-import { attributesOf, isFocused, visit } from './hands.ts';
+import { attributesOf, isFocused, overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const fields = new Map<string, string>();
@@ -285,4 +285,18 @@ test('a new post asks for upload fields, writes them to every file and stops at 
     const values = { kind: { value_text: 'landscape' }, mark: { value_text: 'QX7' } };
     await expect.poll(() => stored(asset_id)).toMatchObject(values);
   }
+});
+
+test('on a phone, the form fits the screen and saves with one bar', async () => {
+  const mobile = await studio.enter('ana', phone);
+  await edit(mobile, pier);
+  const form = mobile.getByRole('region', { name: 'Fields' });
+  const iso = form.getByRole('textbox', { name: 'ISO speed' });
+  await expect.poll(() => iso.inputValue()).toBe('1.5');
+  expect(await overhang(mobile)).toBe(0);
+  await iso.fill('400');
+  await mobile.getByRole('button', { name: 'Save', exact: true }).tap();
+  await expect.poll(async () => (await stored(pier)).film_speed).toMatchObject({ value_num: 400 });
+  await form.waitFor({ state: 'detached' });
+  expect(await overhang(mobile)).toBe(0);
 });
