@@ -67,6 +67,16 @@ describe('live photos among the files', () => {
     expect(at(done, 'IMG_1.MOV')?.assetId).toBeUndefined();
   });
 
+  // UPLOAD-16
+  it('are one file of the post if the film was sent before its photo', () => {
+    const film = queue.finished(queue.started(files('IMG_1.MOV'), 'IMG_1.MOV'), 'IMG_1.MOV', sent('a', 3));
+    const both = queue.added(film, [{ id: 'IMG_1.HEIC', name: 'IMG_1.HEIC', size: 1 }]);
+    const done = queue.finished(queue.started(both, 'IMG_1.HEIC'), 'IMG_1.HEIC', sent('a', 1));
+    expect(at(done, 'IMG_1.HEIC')).toMatchObject({ state: 'done', assetId: 'a' });
+    expect(at(done, 'IMG_1.MOV')).toMatchObject({ state: 'done', filmOf: 'IMG_1.HEIC' });
+    expect(at(done, 'IMG_1.MOV')?.assetId).toBeUndefined();
+  });
+
   it('are two files if the film is one of its own', () => {
     const both = files('IMG_1.MOV', 'IMG_1.jpg');
     const done = queue.finished(queue.started(both, 'IMG_1.MOV'), 'IMG_1.MOV', sent('film', 3));

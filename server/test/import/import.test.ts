@@ -161,6 +161,16 @@ describe('vitrine import DIR', () => {
       { file_name: 'IMG_10.MOV', bytes: null },
       { file_name: 'IMG_9.JPG', bytes: film.length },
     ]);
+    await place(join(phone, 'IMG_10.JPG'), await jpeg(64, 48, { seed: 991 }));
+    expect(await importHere(phone)).toEqual([
+      '1 imported, 1 already present, 2 films of live photos, 0 failed',
+    ]);
+    const photos = await ask(sql<{ file_name: string }>`select file_name from assets
+      where file_name ~ '^IMG_(9|10)' and film_hash is not null order by 1`);
+    expect(photos.map(({ file_name }) => file_name)).toEqual(['IMG_10.JPG', 'IMG_9.JPG']);
+    expect(await importHere(phone)).toEqual([
+      '0 imported, 2 already present, 2 films of live photos, 0 failed',
+    ]);
     await ask(sql`delete from assets where file_name ~ '^IMG_(9|10)'`);
   });
 

@@ -116,11 +116,27 @@ test('a film beside a photo in the trash is an asset of its own', async () => {
 });
 
 // ROOT-16
-test('a film that is long or came before the photo is an asset of its own', async () => {
+test('a film that came before its photo becomes the film of the photo, unless somebody has edited it', async () => {
+  const { folder, id } = await openRoot({ 'IMG_1.MOV': film, 'IMG_2.MOV': otherFilm });
+  const edited = (await assetsOf(id))['IMG_2.MOV'];
+  await mara.ok('updateAsset', { params: { id: edited?.id ?? '' }, body: { title: 'The quay' } });
+  await put(folder, { 'IMG_1.JPG': await photo(), 'IMG_2.JPG': await photo() });
+  expect(await scan(id)).toMatchObject({ files: 4, added: 2, changed: 0, missing: 0, failed: 0 });
+  const assets = await assetsOf(id);
+  expect(Object.keys(assets).toSorted()).toEqual(['IMG_1.JPG', 'IMG_2.JPG', 'IMG_2.MOV']);
+  expect(assets['IMG_1.JPG']).toMatchObject({ film: { hash: sha256(film ?? new Uint8Array()) } });
+  expect(assets['IMG_2.JPG']?.film).toBeUndefined();
+  expect(assets['IMG_2.MOV']?.id).toBe(edited?.id);
+  expect(await scan(id)).toMatchObject({ files: 4, added: 0, changed: 0, moved: 0, missing: 0, failed: 0 });
+  expect(Object.keys(await assetsOf(id))).toHaveLength(3);
+});
+
+// ROOT-16
+test('a film that is long is an asset of its own', async () => {
   const { folder, id } = await openRoot({
     'long.jpg': await photo(),
     'long.mov': longFilm,
-    'IMG_1.MOV': film,
+    'IMG_1.MOV': longFilm,
   });
   await put(folder, { 'IMG_1.JPG': await photo() });
   expect(await scan(id)).toMatchObject({ added: 1, failed: 0 });

@@ -23,8 +23,8 @@ export const typeOfKind: Record<MediaKind, number> = {
   other: 7,
 };
 
-/** Returns the default sensitivity of the install, for an asset that names none (ASSET-16). */
-const defaultSensitivity = sql<Sensitivity>`
+/** The default sensitivity of the install, for an asset that names none (ASSET-16). */
+export const defaultSensitivity = sql<Sensitivity>`
   coalesce((select value #>> '{}' from settings where key = 'default_sensitivity'), 'posts')`;
 
 /** The workflow state of a new asset. */
@@ -87,6 +87,8 @@ export async function copyEmbedded(tx: Tx, id: string, hash: string): Promise<vo
 }
 
 export interface NewAsset {
+  /** The id of an asset whose place it takes, which was removed in the same transaction. */
+  id?: string;
   ownerRef: number;
   /** The ladder's keys: bytes that were rendered for another asset are not rendered again. */
   ladderKeys: readonly string[];
@@ -134,6 +136,7 @@ export async function insertAsset(tx: Tx, asset: NewAsset): Promise<string> {
   const row = await tx
     .insertInto('assets')
     .values({
+      ...(asset.id === undefined ? {} : { id: asset.id }),
       owner_user_ref: asset.ownerRef,
       title: fields.title ?? titleFrom(asset.fileName),
       description: fields.description ?? '',

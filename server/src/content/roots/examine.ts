@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import { isMetadataName, isRawName } from '@vitrine/contract/sidecars';
+import { isMetadataName, isPhotoName, isRawName } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { Deps } from '../../core/deps.ts';
@@ -45,6 +45,8 @@ export interface Scan extends Scanning {
   sidecars: FoundSidecar[];
   /** New films, which may belong to photos that the walk finds later (ROOT-16). */
   films: FoundFile[];
+  /** Paths of new photos, whose films may have been found earlier (ROOT-16). */
+  photos: Buffer[];
   /** Paths of new raw files, which are stacked with the photos beside them (ROOT-17). */
   raws: Buffer[];
   /** Names that devices have now, by the names that they had. */
@@ -160,8 +162,11 @@ export async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise
     scan.counts.added += stored.added.length;
     scan.counts.changed += stored.changed;
     scan.counts.moved += stored.moved;
-    const raws = new Set(stored.added.flatMap(({ path }) => (isRawName(path) ? [path] : [])));
-    if (raws.size > 0) scan.raws.push(...files.flatMap(({ path }) => (raws.has(textOf(path)) ? [path] : [])));
+    const added = new Set(stored.added.map(({ path }) => path));
+    const fresh =
+      added.size === 0 ? [] : files.flatMap(({ path }) => (added.has(textOf(path)) ? [path] : []));
+    scan.photos.push(...fresh.filter((path) => isPhotoName(textOf(path))));
+    scan.raws.push(...fresh.filter((path) => isRawName(textOf(path))));
     await fillFromPaths(scan, stored.added);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;

@@ -1,15 +1,18 @@
 import { basename } from 'node:path/posix';
 import { isPhotoName } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
+import { kindOf } from '../../media/sniff.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { takeKeyedLocks } from '../../platform/database/take-lock.ts';
 import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { setFilm } from '../assets/film.ts';
 import { discard, receive } from '../assets/receive.ts';
+import { takeFilmFor } from '../live-photos/lone-film.ts';
 import { type Marks, MOST_FILM_BYTES, noMarks, pairFolder, readMarks } from '../live-photos/pair.ts';
 import { fail, reasonOf, type Scan, storeAll } from './examine.ts';
-import { keyOfPath } from './known.ts';
+import { mayBeFilm } from './film-files.ts';
+import { type KnownFile, keyOfPath } from './known.ts';
 import { LeaseLost } from './lease.ts';
 import { type FoundFile, idsOfPaths, insertFiles, insertRows } from './store.ts';
 import { textOf } from './walk.ts';
@@ -54,6 +57,31 @@ async function marksOfFilm({ deps, root }: Scan, { path, facts }: FoundFile): Pr
   }
 }
 
+interface KnownFilm extends KnownFile, Pick<FoundFile['facts'], 'mime'> {
+  extension: string | null;
+}
+
+/** Returns the films that are assets and have the names of the photos that the scan has added (ROOT-16). */
+async function filmsBeside({ deps, root }: Scan, photos: readonly Buffer[]): Promise<FoundFile[]> {
+  const bases = photos.map((path) => path.subarray(0, path.lastIndexOf(0x2e)));
+  const starts = bases.map((base) => Buffer.concat([base, Buffer.from('.')]));
+  const ends = bases.map((base) => Buffer.concat([base, Buffer.from('/')]));
+  const { rows } = await sql<KnownFilm>`
+    select distinct f.id, f.path, f.is_sidecar, f.is_film, f.size_bytes, f.modified_us, f.device, f.hash, f.asset_id,
+      false as is_missing, b.mime, b.extension
+    from unnest(${starts}::bytea[], ${ends}::bytea[]) s (start, stop)
+      join root_files f on f.root_id = ${root.id} and f.path >= s.start and f.path < s.stop
+      join files b on b.hash = f.hash
+    where not f.is_sidecar and not f.is_film and f.missing_since is null and f.asset_id is not null`.execute(
+    deps.db,
+  );
+  return rows.flatMap(({ mime, extension, ...known }) => {
+    const { path, hash, size_bytes: sizeBytes, modified_us: modifiedUs, device } = known;
+    const facts = { hash, sizeBytes, modifiedUs, device, mime, extension, kind: kindOf(mime) };
+    return mayBeFilm({ path, facts, known: null }) ? [{ path, facts, known }] : [];
+  });
+}
+
 interface Pair {
   photo: Photo;
   film: FoundFile;
@@ -76,10 +104,13 @@ async function findPairs(scan: Scan, films: readonly FoundFile[], photos: readon
   return pairs.map(([{ photo }, { film }]) => ({ photo, film }));
 }
 
-/** Makes a film below the root that of an asset. */
-async function attachFilm({ deps, root }: Scan, tx: Tx, { photo, film }: Pair): Promise<void> {
-  const { path, facts } = film;
+/** Makes a film below the root that of an asset, unless it is one that somebody has edited or used. */
+async function attachFilm({ deps, root, owner }: Scan, tx: Tx, { photo, film }: Pair): Promise<void> {
+  const { path, facts, known } = film;
   await takeKeyedLocks(tx, 'file', [facts.hash]);
+  if (known !== null && known.asset_id !== null) {
+    if ((await takeFilmFor(tx, owner.ref, known.asset_id, photo.id)) === null) return;
+  }
   await insertFiles(tx, [film]);
   await setFilm(tx, deps, photo.id, facts);
   // The row of the path that the film had before it was moved with its photo.
@@ -115,7 +146,10 @@ const PART = 500;
  */
 export async function storeFilms(scan: Scan): Promise<void> {
   const waiting = scan.films;
+  for (let at = 0; at < scan.photos.length; at += PART)
+    waiting.push(...(await filmsBeside(scan, scan.photos.slice(at, at + PART))));
   scan.films = [];
+  scan.photos = [];
   const alone: FoundFile[] = [];
   for (const [, films] of Map.groupBy(waiting, ({ path }) => keyOfPath(folderOf(path)))) {
     try {
@@ -125,5 +159,6 @@ export async function storeFilms(scan: Scan): Promise<void> {
       for (const { path } of films) fail(scan, path, reasonOf(error));
     }
   }
-  for (let at = 0; at < alone.length; at += PART) await storeAll(scan, alone.slice(at, at + PART));
+  const added = alone.filter(({ known }) => known === null);
+  for (let at = 0; at < added.length; at += PART) await storeAll(scan, added.slice(at, at + PART));
 }

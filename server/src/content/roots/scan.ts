@@ -184,6 +184,7 @@ export async function runScan(
       seen: new Set(),
       sidecars: [],
       films: [],
+      photos: [],
       raws: [],
       devices: new Map(),
       whole,

@@ -14,10 +14,11 @@ import { checkJson } from '../../platform/http/validate.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { checkFields } from '../assets/edit.ts';
 import { setFilm } from '../assets/film.ts';
-import { insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
+import { defaultSensitivity, insertAsset, lockFile, stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
 import { findKnownFile, isIntact, repairRenditions } from '../assets/repair.ts';
 import { showAsset } from '../assets/show.ts';
+import { type Audience, findFilmOf, pointUploads, takeFilm } from '../live-photos/lone-film.ts';
 import { findPhotoOf, lockPhoto } from '../live-photos/photo-of.ts';
 import { findPlacing, type Placing, placeFile, recordBytes, recordPlaced } from '../root-files/place.ts';
 import { findDescribed } from '../sidecars/match.ts';
@@ -178,10 +179,18 @@ async function createInRoot(
   }
 }
 
+/** Returns the audience that an asset with these properties will have. */
+async function audienceFor(tx: Tx, { sensitivity, team_id }: AssetFields): Promise<Audience> {
+  const { rows } = await sql<{ sensitivity: string }>`
+    select coalesce(${sensitivity ?? null}::text, ${defaultSensitivity}) as sensitivity`.execute(tx);
+  return { sensitivity: rows[0]?.sensitivity ?? '', teamId: team_id ?? null };
+}
+
 /**
  * Creates an asset from bytes that just arrived. The file, the rows and the job are created together or not at all.
  * Subtitles that match a video of the caller also become a track of that video. A sidecar with metadata of a file of the
- * caller belongs to the asset of that file, and the film of a live photo to that of the photo, which is returned.
+ * caller belongs to the asset of that file, and the film of a live photo to that of the photo, which is returned. A photo takes
+ * the place of its film that arrived before it.
  */
 async function createFromBytes(
   deps: Deps,
@@ -197,6 +206,7 @@ async function createFromBytes(
   const { received, fileName, fields } = form;
   const sidecar = await prepareSidecar(deps, caller.ref, { ...received, name: fileName });
   const photo = await findPhotoOf(deps, caller.ref, { ...received, fileName });
+  const film = await findFilmOf(deps, caller.ref, { ...received, fileName });
   const make = async (tx: Tx): Promise<Created> => {
     await checkFields(tx, caller, fields);
     await storeFile(tx, storage, received);
@@ -208,7 +218,10 @@ async function createFromBytes(
     }
     if (sidecar !== null) await attachSidecar(tx, storage, sidecar);
     const { hash, mime, kind } = received;
+    const taken = film === null ? null : await takeFilm(tx, caller.ref, film, await audienceFor(tx, fields));
     const id = await insertAsset(tx, {
+      // Clients know the film by this id.
+      ...(film === null || taken === null ? {} : { id: film }),
       ownerRef: caller.ref,
       ladderKeys: keysOf(ladder),
       hash,
@@ -218,9 +231,13 @@ async function createFromBytes(
       fields,
       given: { caller, values: fields.field_values ?? [] },
     });
+    if (taken !== null) {
+      await setFilm(tx, deps, id, taken);
+      await pointUploads(tx, taken, id);
+    }
     await onCreated(tx, id);
     await checkQuota(tx, caller.ref);
-    return { id, isNew: true };
+    return { id, isNew: taken === null };
   };
   try {
     await stageFile(storage, received);

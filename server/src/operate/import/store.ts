@@ -4,9 +4,10 @@ import type { AssetFields } from '@vitrine/contract/assets';
 import { sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
 import { attachFilm } from '../../content/assets/film.ts';
-import { insertAsset, stageFile, storeFile } from '../../content/assets/insert.ts';
+import { insertAsset, lockFile, stageFile, storeFile } from '../../content/assets/insert.ts';
 import { baseName, discard, receive } from '../../content/assets/receive.ts';
 import { hashOf, hasOriginal } from '../../content/assets/repair.ts';
+import { pointUploads, takeFilmFor } from '../../content/live-photos/lone-film.ts';
 import { attachSidecar, firstPlayable, prepareSidecar } from '../../content/subtitles/sidecars.ts';
 import { MOST_SUBTITLE_BYTES } from '../../content/subtitles/store.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -93,7 +94,10 @@ export async function storeFound(
   }
 }
 
-/** Makes a file the film of an asset. Returns false if its owner has an asset of the film, which stays. */
+/**
+ * Makes a file the film of an asset. An asset of the film becomes part of it; returns false if somebody has edited or used that one,
+ * which stays (ADMIN-32).
+ */
 export async function attachFilmOf(
   deps: Deps,
   ownerRef: number,
@@ -104,12 +108,20 @@ export async function attachFilmOf(
   const hash = await hashOf(film.source);
   const { rows } = await sql`select from assets where id = ${assetId} and film_hash = ${hash}`.execute(db);
   if (rows.length > 0) return true;
-  if ((await findOwn(db, ownerRef, hash)) !== null) return false;
+  const own = await findOwn(db, ownerRef, hash);
+  if (own === assetId) return false;
   const received = await receive(createReadStream(film.source), storage);
   try {
     await stageFile(storage, received);
-    await db.transaction().execute((tx) => attachFilm(tx, deps, assetId, received));
-    return true;
+    return await db.transaction().execute(async (tx) => {
+      // A render job, too, locks the bytes first and assets second.
+      await lockFile(tx, hash);
+      const taken = own === null ? null : await takeFilmFor(tx, ownerRef, own, assetId);
+      if (own !== null && taken === null) return false;
+      await attachFilm(tx, deps, assetId, received);
+      if (taken !== null) await pointUploads(tx, taken, assetId);
+      return true;
+    });
   } finally {
     await discard(received.path);
   }

@@ -174,9 +174,20 @@ export function isPart({ subtitlesOf, describes, filmOf }: UploadItem): boolean 
   return (subtitlesOf ?? describes ?? filmOf) !== undefined;
 }
 
+/** Makes a film whose asset the photo of the queue has taken over a part of that photo (UPLOAD-16). */
+function withoutFilm(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
+  const photo = queue.find((item) => item.id === id);
+  if (photo === undefined || !isPhotoName(photo.name)) return queue;
+  return queue.map((item) => {
+    if (item.id === id || item.assetId !== asset.id || !isFilmName(item.name)) return item;
+    const { assetId: _, assetType: __, ...film } = item;
+    return { ...film, filmOf: photo.name };
+  });
+}
+
 export function finished(queue: UploadQueue, id: string, asset: SentAsset): UploadQueue {
   const became = { assetId: asset.id, assetType: asset.type };
-  return changed(queue, id, (item) => {
+  return changed(withoutFilm(queue, id, asset), id, (item) => {
     if (item.state !== 'sending') return item;
     const part = partOf(queue, item, asset);
     if (part !== undefined) return { ...item, state: 'done', sent: item.size, ...part };
