@@ -3,14 +3,14 @@ import { ShownAsset } from './assets.ts';
 import { noContent, operation } from './operation.ts';
 import { closed, Uuid } from './values.ts';
 
-/** STACK-1: the most assets of a stack that is made by hand. */
+/** STACK-1: the most assets of a stack. */
 export const mostStacked = 100;
 
 const common = { tag: 'Assets', scope: 'assets.write', door: 'signedIn' } as const;
 const params = closed({ id: Uuid });
 
 /** The assets of a stack that the caller is shown, the top one first. */
-export const StackContents = closed({ id: Uuid, items: Type.Array(ShownAsset) });
+export const StackContents = closed({ id: Uuid, items: Type.Array(ShownAsset, { maxItems: mostStacked }) });
 
 export const createStack = operation({
   ...common,

@@ -1,4 +1,5 @@
 import type { Asset } from '@vitrine/contract/assets';
+import { mostStacked } from '@vitrine/contract/stacks';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { rawPairs } from '../../src/content/stacks/raw-pairs.ts';
@@ -200,4 +201,12 @@ test('pairs raw files with the photo of their name, and stacks only files that a
     [five.id, four.id],
   ];
   expect(await db.transaction().execute((tx) => stackFree(tx, copies))).toBe(1);
+  // STACK-1
+  const { rows: many } = await sql<{ id: string }>`
+    insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, sensitivity, processing_status)
+    select owner_user_ref, n::text, asset_type, file_hash, file_name, sensitivity, 'ready'
+    from assets, generate_series(1, ${mostStacked + 2}) n where id = ${five.id} returning id`.execute(db);
+  const group = many.map(({ id }) => id);
+  expect(await db.transaction().execute((tx) => stackFree(tx, [group]))).toBe(1);
+  expect(await shownStack(mara, { id: group[0] ?? '' })).toEqual(group.slice(0, mostStacked));
 });

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { mostStacked } from '@vitrine/contract/stacks';
 import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 
@@ -26,21 +27,37 @@ export function lockStack(tx: Tx, id: string): Promise<void> {
   return lockPlaces(tx, sql`${id}::uuid`);
 }
 
-/** Makes one stack of assets, the first one on top, and returns its id. They leave their stacks; one that would keep a single asset ends. */
-export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<string> {
-  await lockPlaces(tx, sql`select stack_id from stacked_assets where asset_id = any(${[...assets]}::uuid[])`);
+/**
+ * Makes a stack of each group of assets, the first one on top. They leave their stacks; one that would keep a single asset ends. No
+ * asset is in two groups.
+ */
+export async function stackGroups(
+  tx: Tx,
+  stacks: readonly { id: string; assets: readonly string[] }[],
+): Promise<void> {
+  const all = stacks.flatMap(({ assets }) => assets);
+  await lockPlaces(tx, sql`select stack_id from stacked_assets where asset_id = any(${all}::uuid[])`);
   const { rows: former } = await sql<{ stack_id: string }>`
-    delete from stacked_assets where asset_id = any(${[...assets]}::uuid[]) returning stack_id`.execute(tx);
-  const id = randomUUID();
-  await insertStacks(tx, [{ id, assets }]);
+    delete from stacked_assets where asset_id = any(${all}::uuid[]) returning stack_id`.execute(tx);
+  await insertStacks(tx, stacks);
   await sql`delete from stacked_assets alone where alone.stack_id = any(${former.map((row) => row.stack_id)}::uuid[])
     and not exists (select from stacked_assets other
       where other.stack_id = alone.stack_id and other.asset_id <> alone.asset_id)`.execute(tx);
+}
+
+/** Makes one stack of assets as `stackGroups` does, and returns its id. */
+export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<string> {
+  const id = randomUUID();
+  await stackGroups(tx, [{ id, assets }]);
   return id;
 }
 
-/** Stacks groups of assets, of which none is in a stack yet or in an earlier group, and returns how many it stacked. */
-export async function stackFree(tx: Tx, groups: readonly (readonly string[])[]): Promise<number> {
+/**
+ * Stacks groups of assets, of which none is in a stack yet or in an earlier group, and returns how many it stacked. Of a larger group
+ * it stacks as many as a stack may have (STACK-1).
+ */
+export async function stackFree(tx: Tx, given: readonly (readonly string[])[]): Promise<number> {
+  const groups = given.map((group) => group.slice(0, mostStacked));
   const { rows } = await sql<{ asset_id: string }>`
     select asset_id from stacked_assets where asset_id = any(${groups.flat()}::uuid[])`.execute(tx);
   const stacked = new Set(rows.map(({ asset_id }) => asset_id));

@@ -48,7 +48,7 @@ const external = immich.addAsset(await picture(6), {
 const foreign = immich.addAsset(await picture(7), { ownerId: randomUUID() });
 immich.addTag('Family/Children', harbour);
 immich.addTag('Family', early);
-immich.stacks.push([harbour.id, early.id]);
+immich.stacks.push([harbour.id, early.id], [linked.id, archived.id]);
 const members = ['bo', 'cy', 'zed'].map((name) => ({
   role: 'viewer' as const,
   user: { id: randomUUID(), name, email: `${name.toUpperCase()}@example.org` },
@@ -107,6 +107,10 @@ test('imports files with what Immich knows about them', async () => {
     legacy: { system: 'immich', id: harbour.id },
     stack: { assets: [await idOf('resource', harbour.id), await idOf('resource', early.id)] },
   });
+  expect((await shown(archived.id)).stack?.assets).toEqual([
+    await idOf('resource', linked.id),
+    await idOf('resource', archived.id),
+  ]);
   expect(asset.tags.toSorted()).toEqual(['Children', 'Family', 'favourite']);
   const { items } = await root.ok('listAssetFieldValues', { params: { id: asset.id } });
   const values = Object.fromEntries(
