@@ -3,7 +3,10 @@ import type { Deps } from '../../src/core/deps.ts';
 import type { ImportParts } from '../../src/operate/imports/perform.ts';
 import type { Library } from '../support/library.ts';
 
-/** Runs a command of an import on a library that is being served. Returns its exit code and what it printed. */
+/**
+ * Runs a command of an import on a library that is being served. Returns its exit code and what it printed. Jobs render what it
+ * imports, unless `onDeps` brings decoders that render it before.
+ */
 export async function runCommand(
   library: Library,
   command: (config: ReturnType<typeof readConfig>, parts: ImportParts) => Promise<number>,
@@ -23,7 +26,7 @@ export async function runCommand(
   const deps = onDeps({
     ...library.deps,
     ladder: library.deps.ladder,
-    decoders: { ...decoders, close: keptOpen },
+    decoders: { ...decoders, run: () => Promise.reject(new Error('jobs render')), close: keptOpen },
     metadata: { ...metadata, close: keptOpen },
   });
   const parts = {

@@ -78,12 +78,21 @@ export interface Undecoded {
   waits: boolean;
 }
 
-/** Enqueues what `enqueueRender` and `enqueueExtract` do for many new assets of one owner, in two statements. */
-export async function enqueueNew(tx: Tx, ownerRef: number, assets: readonly Undecoded[]): Promise<void> {
+/**
+ * Enqueues what `enqueueRender` and `enqueueExtract` do for many new assets of one owner, in two statements. `isLater`: their
+ * metadata is read when `readMetadataNow` is called, or else a day later.
+ */
+export async function enqueueNew(
+  tx: Tx,
+  ownerRef: number,
+  assets: readonly Undecoded[],
+  { isLater = false } = {},
+): Promise<void> {
   const owner = String(ownerRef);
   const waiting = await countWaiting(tx, ownerRef);
   const priorityOf = (place: number) => Math.min(waiting + place, MOST_TURNS);
   const rendered = assets.filter(({ waits }) => waits);
+  const runAt = new Date(Date.now() + CALLED_WITHIN_MS).toISOString();
   await enqueueAll(
     tx,
     'render',
@@ -100,14 +109,26 @@ export async function enqueueNew(tx: Tx, ownerRef: number, assets: readonly Unde
     assets.map(({ id, hash }, place) => ({
       payload: { hash, asset: id },
       key: `extract:${id}`,
-      priority: priorityOf(place),
       flags: turnFlags('metadata', owner),
+      ...(isLater ? { priority: WHEN_CALLED, runAt } : { priority: priorityOf(place) }),
     })),
   );
 }
 
+/** Makes the metadata be read now that was left for later by `enqueueNew`. */
+export async function readMetadataNow(db: Database): Promise<void> {
+  await sql`select count(*) from graphile_worker.reschedule_jobs(array(
+      select id from graphile_worker.jobs where task_identifier = 'extract' and priority = ${WHEN_CALLED} and run_at > now()),
+    run_at => now())`.execute(db);
+}
+
 /** Renditions come before tiles, which are less urgent. */
 const AFTER_ALL = 10_000;
+
+/** The priority of jobs that wait to be called: after what others wait for, before tiles. */
+const WHEN_CALLED = 9000;
+/** When they run by themselves, because the process that was to call them has been killed. */
+const CALLED_WITHIN_MS = 86_400_000;
 
 /**
  * Enqueues the tiles of a picture, in the turn of this owner, in the form of a render job. Starts no earlier than

@@ -23,6 +23,35 @@ function objectOf(hash: string, path: string, namePrefix: string): string {
   return renditionKey(hash, `${namePrefix}${basename(path)}`);
 }
 
+/** The length of a text in search documents (migration 0034), in characters as PostgreSQL counts them. */
+const MOST_SEARCHED = 100_000;
+
+/** Returns the searchable part of a text, without characters that PostgreSQL cannot store. */
+export function searchedText(text: string | null): string {
+  return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
+}
+
+/** The bytes that were rendered: their ladder's version, the chosen moment of a video, and what names them anew. */
+export interface RenderedBytes {
+  hash: string;
+  version: number;
+  moment: number | null;
+  /** The prefix of renditions that later makers drew; '' before the first upgrade. */
+  made: string;
+}
+
+/**
+ * Returns the prefixes of the names of renditions. A new ladder or frame, or what later makers draw otherwise, gets other
+ * names, because the previous files may still be being read or in the caches of browsers.
+ */
+export function prefixesOf({ version, moment, made }: Pick<RenderedBytes, 'version' | 'moment' | 'made'>): {
+  extras: string;
+  rungs: string;
+} {
+  const extras = `${made}${moment === null ? '' : `at-${moment}-`}`;
+  return { extras, rungs: `${version === 1 ? '' : `v${version}-`}${extras}` };
+}
+
 /** How many files are staged concurrently. */
 const STAGED_AT_ONCE = 4;
 

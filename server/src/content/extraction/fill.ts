@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import type { ExtractedValues, Origin } from '../../media/metadata/source.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
-import { writeDocuments } from '../search-index/documents.ts';
+import { holdDocuments, writeDocuments } from '../search-index/documents.ts';
 import { combined, type KeptSidecar } from '../sidecars/combine.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
@@ -83,7 +83,7 @@ async function fillAsset(
     await sql`select from fields where id = any(${writes.map(({ fieldId }) => fieldId)}::uuid[])
       order by id for key share`.execute(tx);
     // Each value would otherwise write the whole search document anew (EXTRACT-18).
-    await sql`select set_config('vitrine.filling', 'on', true)`.execute(tx);
+    await holdDocuments(tx);
     let written = 0;
     for (const write of writes) {
       const outcome = await writeSystemValue(tx, { assetId: asset.id, ...write });

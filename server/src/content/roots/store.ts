@@ -14,7 +14,7 @@ import { enqueueNew } from '../assets/decoding-jobs.ts';
 import { setFilm } from '../assets/film.ts';
 import { copyEmbedded, firstState, titleFrom, typeOfKind } from '../assets/insert.ts';
 import { baseName } from '../assets/receive.ts';
-import { seedValues } from '../fields/values/seed.ts';
+import { seedAlike } from '../fields/values/seed.ts';
 import type { RootRow } from '../root-files/root.ts';
 import { type KnownFile, keyOfPath } from './known.ts';
 import type { FileFacts } from './read-file.ts';
@@ -194,16 +194,7 @@ async function insertAssets(
 async function seedDefaults(tx: Tx, owner: SignedIn, assets: readonly NewAsset[]): Promise<void> {
   for (const [, ofKind] of Map.groupBy(assets, ({ facts }) => facts.kind)) {
     const [first, ...others] = ofKind.map(({ assetId }) => assetId);
-    if (first === undefined) continue;
-    const filled = await seedValues(tx, { kind: 'asset', id: first }, owner.ref, null);
-    if (filled.size === 0 || others.length === 0) continue;
-    await sql`insert into asset_field_values (asset_id, field_id, value_text, value_num, value_date, value_offset,
-        value_options, value_ref, set_by, set_by_user_ref)
-      select o.id, v.field_id, v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref,
-        v.set_by, v.set_by_user_ref
-      from unnest(${others}::uuid[]) o (id) cross join asset_field_values v where v.asset_id = ${first}`.execute(
-      tx,
-    );
+    if (first !== undefined) await seedAlike(tx, owner.ref, first, others);
   }
 }
 

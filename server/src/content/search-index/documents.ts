@@ -85,3 +85,11 @@ export async function writeDocuments(tx: Tx, kind: 'posts' | 'assets', ids: stri
   const write = kind === 'posts' ? sql`write_post_documents` : sql`write_asset_documents`;
   await sql`select ${write}(${ids}::uuid[])`.execute(tx);
 }
+
+/**
+ * Keeps triggers from writing documents of assets until the transaction ends, which would write one for each statement. The
+ * caller writes them (EXTRACT-18).
+ */
+export async function holdDocuments(tx: Tx): Promise<void> {
+  await sql`select set_config('vitrine.filling', 'on', true)`.execute(tx);
+}

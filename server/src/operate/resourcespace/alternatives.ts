@@ -2,8 +2,9 @@ import { createReadStream } from 'node:fs';
 import { sql } from 'kysely';
 import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile, storeFile } from '../../content/assets/insert.ts';
-import { baseName, discard, type Received, receive } from '../../content/assets/receive.ts';
+import { baseName, type Received, receive } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
+import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
 import { pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';
@@ -12,7 +13,7 @@ import type { AlternativeRow, ResourceRow } from './details.ts';
 import type { FileFinder } from './file-paths.ts';
 import { fileToBring, findOriginal, givenName, markOf } from './originals.ts';
 import type { Placement } from './placement.ts';
-import { type AboutAsset, createAsset } from './store-asset.ts';
+import { type AboutAsset, createAssets } from './store-asset.ts';
 import { labelOf, readColumnTime } from './texts.ts';
 
 function describe({ description, alt_type: type }: AlternativeRow): string {
@@ -48,7 +49,7 @@ export async function importAlternative(
   alternative: AlternativeRow,
   { placement, about }: { placement: Placement; about: AboutAsset },
 ): Promise<void> {
-  const { deps, ledger, reporter, plan } = context;
+  const { deps, ledger, reporter, plan, owner, isStopped } = context;
   const main = ledger.find('resource', row.ref)?.target ?? '';
   const known = ledger.find('alternative', alternative.ref);
   const extension = alternative.file_extension ?? '';
@@ -75,15 +76,18 @@ export async function importAlternative(
     return;
   }
   const received = await receive(createReadStream(path), deps.storage);
+  const file: PreparedFile = { received, made: null };
   try {
     const isFilm = await isFilmOf(context, files, row, { received, fileName });
-    await stageFile(deps.storage, received);
+    const isVersion = plan.alternatives === 'versions';
+    if (isFilm || isVersion) await stageFile(deps.storage, received);
+    else await renderNew(deps, [file], { owner: owner.ref, underWay: new Set(), isStopped });
     await deps.db.transaction().execute(async (tx) => {
       if (isFilm) {
         await attachFilm(tx, deps, main, received);
         return ledger.record(tx, 'alternative', alternative.ref, main);
       }
-      if (plan.alternatives === 'versions') {
+      if (isVersion) {
         await storeFile(tx, deps.storage, received);
         await addEarlierVersion(tx, main, {
           hash: received.hash,
@@ -98,14 +102,9 @@ export async function importAlternative(
         .join(' – ')
         .slice(0, 500)
         .toWellFormed();
-      const original = { received, fileName };
       const createdAt = readColumnTime(alternative.creation_date) ?? about.createdAt;
-      const id = await createAsset(
-        tx,
-        context,
-        { ...about, title, createdAt, values: new Map(), original },
-        placement,
-      );
+      const own = { ...about, title, createdAt, values: new Map() };
+      const [id = ''] = await createAssets(tx, context, [{ about: own, placement, fileName, file }]);
       await tx
         .updateTable('assets')
         .set({ description: describe(alternative) })
@@ -117,7 +116,7 @@ export async function importAlternative(
     });
     reporter.count(isFilm ? 'films' : 'alternatives');
   } finally {
-    await discard(received.path);
+    await discardPrepared(file);
   }
 }
 

@@ -67,18 +67,21 @@ function sharesOf(context: Context, { readers }: Exposure) {
   });
 }
 
-/** Shares an asset with the accounts that see it by themselves. */
-export async function giveShares(
-  tx: Tx,
-  context: Context,
-  assetId: string,
-  exposure: Exposure,
-): Promise<void> {
-  const shares = sharesOf(context, exposure);
+/** An asset, and how it is opened. */
+interface Exposed {
+  id: string;
+  exposure: Exposure;
+}
+
+/** Shares assets with the accounts that see them by themselves. */
+export async function giveShares(tx: Tx, context: Context, assets: readonly Exposed[]): Promise<void> {
+  const shares = assets.flatMap(({ id, exposure }) =>
+    sharesOf(context, exposure).map((share) => ({ asset: id, ...share })),
+  );
   if (shares.length === 0) return;
   await sql`insert into asset_shares (asset_id, user_ref, shared_by_user_ref, expires_at)
-    select ${assetId}::uuid, account, ${context.owner.ref}::bigint, expires::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(shares)}::jsonb) as x (account bigint, expires text)
+    select asset, account, ${context.owner.ref}::bigint, expires::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(shares)}::jsonb) as x (asset uuid, account bigint, expires text)
     on conflict (asset_id, user_ref) do nothing`.execute(tx);
 }
 
@@ -95,7 +98,7 @@ export async function keepShares(
     and user_ref = any(${accounts}::bigint[]) and user_ref <> all(${shares.map(({ account }) => account)}::bigint[])`.execute(
     tx,
   );
-  await giveShares(tx, context, assetId, exposure);
+  await giveShares(tx, context, [{ id: assetId, exposure }]);
 }
 
 /** How the asset of a resource is opened, and what it belongs to. */

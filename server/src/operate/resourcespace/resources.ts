@@ -1,6 +1,8 @@
-import { stageFile } from '../../content/assets/insert.ts';
-import { discard } from '../../content/assets/receive.ts';
-import { bringVersion, recordFile } from '../imports/changed-files.ts';
+import { readMetadataNow } from '../../content/assets/decoding-jobs.ts';
+import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
+import { enqueue } from '../../core/job-table.ts';
+import type { Database } from '../../platform/database/pool.ts';
+import { bringVersion } from '../imports/changed-files.ts';
 import { inLanes } from '../imports/lanes.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { importAlternative } from './alternatives.ts';
@@ -8,11 +10,18 @@ import type { Context } from './context.ts';
 import { allResources, type ResourceRow } from './details.ts';
 import type { ImportedFields } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
-import { type FoundFile, fileNameOf, fileToBring, findOriginal, receiveOriginal } from './originals.ts';
+import {
+  type FoundFile,
+  fileNameOf,
+  fileToBring,
+  findOriginal,
+  type Original,
+  receiveOriginal,
+} from './originals.ts';
 import { addOwnValues } from './own-values.ts';
 import { type Placement, placementOf } from './placement.ts';
 import { importRelations } from './relations.ts';
-import { type AboutAsset, createAsset, updateAsset } from './store-asset.ts';
+import { type AboutAsset, createAssets, updateAsset } from './store-asset.ts';
 import { readColumnTime } from './texts.ts';
 import { convertValues } from './values.ts';
 import { reportVanishedValues } from './vanished.ts';
@@ -33,8 +42,11 @@ interface Prepared {
   placement: Placement;
   about: AboutAsset;
   fingerprint: string;
+  /** Its file, if it is new. */
+  original: Original | null;
 }
 
+/** Reads a resource, and its file if it is new. */
 async function prepare(context: Context, parts: ResourceParts, row: ResourceRow): Promise<Prepared> {
   const found = await findOriginal(parts.files, row);
   const placement = await placementOf(context, row);
@@ -53,25 +65,38 @@ async function prepare(context: Context, parts: ResourceParts, row: ResourceRow)
     state: parts.stateOf.get(row.archive ?? 0),
     archive: row.archive ?? 0,
   };
-  return { row, found, placement, about, fingerprint: fingerprintOf(row, found?.mark ?? null, placement) };
+  const isNew = context.ledger.find('resource', row.ref) === undefined;
+  const original = isNew ? await receiveOriginal(context, row, found) : null;
+  const fingerprint = fingerprintOf(row, found?.mark ?? null, placement);
+  return { row, found, placement, about, fingerprint, original };
 }
 
-async function createResource(context: Context, prepared: Prepared): Promise<void> {
+/** A new resource with its file. */
+interface NewResource extends Prepared {
+  fileName: string;
+  file: PreparedFile;
+}
+
+/** Creates resources that are new, in one transaction. */
+async function createResources(context: Context, resources: readonly NewResource[]): Promise<void> {
   const { deps, ledger, reporter } = context;
-  const { row, found, placement, about, fingerprint } = prepared;
-  const original = await receiveOriginal(context, row, found);
-  try {
-    await stageFile(deps.storage, original.received);
-    await deps.db.transaction().execute(async (tx) => {
-      const id = await createAsset(tx, context, { ...about, original }, placement);
-      await ledger.record(tx, 'resource', row.ref, id, fingerprint);
-      const { hash } = original.received;
-      await recordFile(tx, context, { kind: 'original', ref: row.ref }, { hash, mark: found?.mark ?? '' });
-    });
-  } finally {
-    await discard(original.received.path);
-  }
-  reporter.count('assets_created');
+  if (resources.length === 0) return;
+  await deps.db.transaction().execute(async (tx) => {
+    const ids = await createAssets(tx, context, resources);
+    const entries = resources.map(({ row, fingerprint }, place) => ({
+      id: row.ref,
+      target: ids[place] ?? '',
+      fingerprint,
+    }));
+    await ledger.recordAll(tx, 'resource', entries);
+    const files = resources.map(({ row, file, found }) => ({
+      id: row.ref,
+      target: file.received.hash,
+      fingerprint: found?.mark ?? '',
+    }));
+    await ledger.recordAll(tx, 'original', files);
+  });
+  reporter.count('assets_created', resources.length);
 }
 
 /** Writes what has changed since an earlier run, and brings a changed file as a new version. */
@@ -91,26 +116,108 @@ async function updateResource(context: Context, id: string, prepared: Prepared):
   reporter.count('assets_changed');
 }
 
-async function importResource(context: Context, parts: ResourceParts, row: ResourceRow): Promise<void> {
-  const prepared = await prepare(context, parts, row);
-  const known = context.ledger.find('resource', row.ref);
-  context.reporter.count('resources');
-  if (known === undefined) await createResource(context, prepared);
-  else if (known.fingerprint !== prepared.fingerprint) await updateResource(context, known.target, prepared);
-  for (const alternative of row.alternatives ?? [])
-    await importAlternative(context, parts.files, row, alternative, prepared);
+/** Resources per transaction. */
+const TOGETHER = 50;
+
+/** Resources that were read, and the new ones among them with their files. */
+interface Batch {
+  all: readonly Prepared[];
+  fresh: readonly NewResource[];
 }
 
-/** Imports all resources with their files and values, as many at once as there are cores. */
+async function discardBatch({ fresh }: Pick<Batch, 'fresh'>): Promise<void> {
+  for (const { file } of fresh) await discardPrepared(file);
+}
+
+/**
+ * Reads resources, and renders the files of the new ones. `underWay` has the hashes of a batch that is being written, which need
+ * not be rendered again.
+ */
+async function prepareBatch(
+  context: Context,
+  parts: ResourceParts,
+  rows: readonly ResourceRow[],
+  underWay: ReadonlySet<string>,
+): Promise<Batch> {
+  const { deps, owner, isStopped } = context;
+  const all: Prepared[] = [];
+  const fresh: NewResource[] = [];
+  try {
+    await inLanes(rows, isStopped, async (row) => {
+      const prepared = await prepare(context, parts, row);
+      all.push(prepared);
+      if (prepared.original === null) return;
+      const { received, fileName } = prepared.original;
+      fresh.push({ ...prepared, fileName, file: { received, made: null } });
+    });
+    await renderNew(
+      deps,
+      fresh.map(({ file }) => file),
+      { owner: owner.ref, underWay, isStopped },
+    );
+    return { all, fresh };
+  } catch (error) {
+    await discardBatch({ fresh });
+    throw error;
+  }
+}
+
+/** Writes a batch: new resources together, then what has changed, and alternative files. */
+async function writeBatch(context: Context, parts: ResourceParts, batch: Batch): Promise<void> {
+  const { ledger, reporter, isStopped } = context;
+  try {
+    await createResources(context, batch.fresh);
+  } finally {
+    await discardBatch(batch);
+  }
+  await inLanes(batch.all, isStopped, async (prepared) => {
+    const { row, fingerprint, original } = prepared;
+    reporter.count('resources');
+    const known = ledger.find('resource', row.ref);
+    if (original === null && known !== undefined && known.fingerprint !== fingerprint)
+      await updateResource(context, known.target, prepared);
+    for (const alternative of row.alternatives ?? [])
+      await importAlternative(context, parts.files, row, alternative, prepared);
+    parts.onProgress(1);
+  });
+}
+
+/** Starts what waited for the resources: reading metadata, and comparing pictures. */
+async function startFollowing(db: Database): Promise<void> {
+  await readMetadataNow(db);
+  await enqueue(db, 'fill-fingerprints', {}, { key: 'fill-fingerprints' });
+}
+
+/**
+ * Imports all resources with their files and values, many in one transaction. While they are written, the files of the next
+ * ones are read and rendered (IMPORT-16).
+ */
 export async function importResources(context: Context, parts: ResourceParts): Promise<void> {
   let done = 0;
-  for await (const rows of context.staging.batches<ResourceRow>(allResources, 100)) {
-    await inLanes(rows, context.isStopped, async (row) => {
-      await importResource(context, parts, row);
-      done += 1;
-      parts.onProgress(done);
-    });
-    if (context.isStopped()) return;
+  const onProgress = (more: number) => {
+    done += more;
+    parts.onProgress(done);
+  };
+  let writing: Promise<void> = Promise.resolve();
+  let underWay: ReadonlySet<string> = new Set();
+  try {
+    for await (const rows of context.staging.batches<ResourceRow>(allResources, TOGETHER)) {
+      const batch = await prepareBatch(context, parts, rows, underWay);
+      await writing.catch(async (error: unknown) => {
+        await discardBatch(batch);
+        throw error;
+      });
+      underWay = new Set(batch.fresh.map(({ file }) => file.received.hash));
+      writing = writeBatch(context, { ...parts, onProgress }, batch);
+      // An error is thrown where it is awaited.
+      writing.catch(() => {});
+      if (context.isStopped()) break;
+    }
+    await writing;
+  } finally {
+    await writing.catch(() => {});
+    // They begin later by themselves if the database is lost.
+    await startFollowing(context.deps.db).catch(() => {});
   }
-  await importRelations(context);
+  if (!context.isStopped()) await importRelations(context);
 }

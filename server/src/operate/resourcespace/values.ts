@@ -167,18 +167,22 @@ export function convertValues(
   return result;
 }
 
-/** Writes the values of an asset, except where a person has written one here since the earlier run. */
-export async function writeValues(
-  tx: Tx,
-  assetId: string,
-  values: ReadonlyMap<string, TypedValue>,
-): Promise<void> {
-  const rows = [...values].map(([field_id, value]) => ({ field_id, ...columnsOf(value) }));
+/** An asset with the values to write. */
+export interface AssetWithValues {
+  id: string;
+  values: ReadonlyMap<string, TypedValue>;
+}
+
+/** Writes the values of assets, except where a person has written one here since the earlier run. */
+export async function writeValues(tx: Tx, assets: readonly AssetWithValues[]): Promise<void> {
+  const rows = assets.flatMap(({ id, values }) =>
+    [...values].map(([field_id, value]) => ({ asset_id: id, field_id, ...columnsOf(value) })),
+  );
   if (rows.length === 0) return;
   await sql`insert into asset_field_values (asset_id, field_id, value_text, value_num, value_date, value_offset, value_options, set_by)
-    select ${assetId}::uuid, field_id, value_text, value_num, value_date, value_offset, value_options, 'import'
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (field_id uuid, value_text text, value_num double precision,
-      value_date timestamptz, value_offset smallint, value_options text[])
+    select asset_id, field_id, value_text, value_num, value_date, value_offset, value_options, 'import'
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as x (asset_id uuid, field_id uuid, value_text text,
+      value_num double precision, value_date timestamptz, value_offset smallint, value_options text[])
     on conflict (asset_id, field_id) do update set value_text = excluded.value_text, value_num = excluded.value_num,
       value_date = excluded.value_date, value_offset = excluded.value_offset, value_options = excluded.value_options,
       set_by = 'import', set_at = greatest(clock_timestamp(), asset_field_values.set_at + interval '1 millisecond'),

@@ -21,7 +21,14 @@ import { DamagedObject, NoSuchObject, type Storage } from '../../../platform/sto
 import { enqueueRender, enqueueTiles, enqueueTranscode, NO_OWNER } from '../decoding-jobs.ts';
 import { keepEmbedded, stageEmbedded } from '../embedded-subtitles.ts';
 import { lockFile } from '../insert.ts';
-import { keepFiles, releaseIfPurged, stageFiles } from '../keep-renditions.ts';
+import {
+  keepFiles,
+  prefixesOf,
+  type RenderedBytes,
+  releaseIfPurged,
+  searchedText,
+  stageFiles,
+} from '../keep-renditions.ts';
 import { readLadder } from '../previews/ladder.ts';
 import { enqueueRelease } from '../used-files.ts';
 import { openJobDirectory } from './directory.ts';
@@ -76,41 +83,15 @@ async function hasTranscoded(tx: Tx, hash: string): Promise<boolean> {
 const withoutRungs = sql`(select coalesce(jsonb_object_agg(e.key, e.value), '{}') from jsonb_each(renditions) e
   where not e.value ? 'rung' and e.key <> all(${keysOf(defaultLadder)}::text[]))`;
 
-/** The length of a text in search documents (migration 0034), in characters as PostgreSQL counts them. */
-const MOST_SEARCHED = 100_000;
-
-/** Returns the searchable part of a text, without characters that PostgreSQL cannot store. */
-function searched(text: string | null): string {
-  return (text ?? '').slice(0, MOST_SEARCHED).replaceAll('\0', ' ').toWellFormed();
-}
-
-/** The bytes that were rendered: their ladder's version, the chosen moment of a video, and what names them anew. */
-interface Rendered {
-  hash: string;
-  version: number;
-  moment: number | null;
-  /** The prefix of renditions that later makers drew; '' before the first upgrade. */
-  made: string;
-}
-
 /** Returns the prefix of what the job of an upgrade draws, or that of the present renditions. */
 function madePrefix(anew: boolean, object: string | null): string {
   return anew ? `m${MAKERS_VERSION}-` : (/\/(m\d+-)[^/]*$/.exec(object ?? '')?.[1] ?? '');
 }
 
-/**
- * Returns the prefixes of the names of renditions. A new ladder or frame, or what later makers draw otherwise, gets other
- * names, because the previous files may still be being read or in the caches of browsers.
- */
-function prefixesOf({ version, moment, made }: Rendered): { extras: string; rungs: string } {
-  const extras = `${made}${moment === null ? '' : `at-${moment}-`}`;
-  return { extras, rungs: `${version === 1 ? '' : `v${version}-`}${extras}` };
-}
-
 /** Stages what `keepRendering` adopts. */
 async function stageRendering(
   storage: Storage,
-  rendered: Rendered,
+  rendered: RenderedBytes,
   { ladder, extras }: Rendering,
 ): Promise<void> {
   const prefixes = prefixesOf(rendered);
@@ -123,7 +104,7 @@ async function stageRendering(
 async function keepRendering(
   tx: Tx,
   deps: RenderDeps,
-  rendered: Rendered,
+  rendered: RenderedBytes,
   rendering: Rendering,
 ): Promise<void> {
   const { hash, version } = rendered;
@@ -137,7 +118,7 @@ async function keepRendering(
   }
   const kept = ladder.outcome === 'rendered' ? withoutRungs : sql`renditions`;
   await sql`update files set renditions = ${kept} || ${JSON.stringify(made)}::jsonb,
-    media = ${JSON.stringify(facts)}::jsonb, text = ${searched(text)}, ladder_version = ${version},
+    media = ${JSON.stringify(facts)}::jsonb, text = ${searchedText(text)}, ladder_version = ${version},
     makers_version = ${MAKERS_VERSION} where hash = ${hash}`.execute(tx);
   if (ladder.outcome !== 'rendered') return;
   await tx

@@ -238,6 +238,24 @@ export async function seedValues(
   return new Set(all.map(({ field }) => field.id));
 }
 
+/** Gives new assets the defaults of fields; all of them have the same ones, because they are alike in what these depend on. */
+export async function seedAlike(
+  tx: Tx,
+  ownerRef: number,
+  first: string,
+  others: readonly string[],
+): Promise<void> {
+  const filled = await seedValues(tx, { kind: 'asset', id: first }, ownerRef, null);
+  if (filled.size === 0 || others.length === 0) return;
+  await sql`insert into asset_field_values (asset_id, field_id, value_text, value_num, value_date, value_offset,
+      value_options, value_ref, set_by, set_by_user_ref)
+    select o.id, v.field_id, v.value_text, v.value_num, v.value_date, v.value_offset, v.value_options, v.value_ref,
+      v.set_by, v.set_by_user_ref
+    from unnest(${[...others]}::uuid[]) o (id) cross join asset_field_values v where v.asset_id = ${first}`.execute(
+    tx,
+  );
+}
+
 /**
  * COLLECTION-15: throws a 422 that names the required fields of a new collection without a value. Skips fields that
  * the caller cannot read or write.
