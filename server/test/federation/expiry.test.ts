@@ -102,8 +102,13 @@ describe.each(audiences)('what is shared with %s for a time', (name, audience, r
         .map(({ title }) => title)
         .filter((title) => title === ofPost || title === ofCollection)
         .toSorted();
+    // A rendition that could not be fetched at once is fetched again later.
+    const seenInTheEnd = async (who: Visitor) => {
+      await settle(harbour, studio);
+      return seen(who);
+    };
     for (const who of readers) {
-      expect(await seen(who)).toEqual(all(who, 200));
+      await expect.poll(() => seenInTheEnd(who)).toEqual(all(who, 200));
       expect(await feed(who)).toEqual([ofCollection, ofPost].toSorted());
     }
     for (const who of others) expect(await feed(who)).toEqual([]);
