@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
 import { define } from '../fields/define.ts';
+import { guestsOf } from '../links/visiting.ts';
 import type { Visitor } from '../support/client.ts';
 import { type Account, formOf, openLibrary, publish, upload } from '../support/library.ts';
 import { nowhere } from '../support/people.ts';
@@ -182,10 +183,8 @@ test('merging moves links and named shares to the kept file if it is held alike,
   ];
   const visit = library.anonymous();
   await visit.ok('recordLinkView', { params: { token: moved.token, id: alike } });
-  const below = `/links/${moved.token}`;
-  const named = await visit.send(`${below}/guest`, { method: 'POST', body: { name: 'Jonas' } });
-  const headers = { cookie: named.headers.get('set-cookie')?.split(';')[0] ?? '' };
-  await visit.send(`${below}/picks/${alike}`, { method: 'PUT', headers });
+  const jonas = await guestsOf(library).newGuest(moved, 'Jonas');
+  await jonas.pick(alike);
   const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(alike));
   const body = { keep: first.id, remove: [alike, wider] };
   expect((await resolve(mara, group?.id ?? '', body)).status).toBe(204);
@@ -231,13 +230,9 @@ test('merging moves comments on places, and what guests wrote and picked, to the
     params: { id: post.id },
     body: { allow_feedback: true, allow_picks: true },
   });
-  const visit = library.anonymous();
-  const below = `/links/${link.token}`;
-  const named = await visit.send(`${below}/guest`, { method: 'POST', body: { name: 'Jonas' } });
-  const headers = { cookie: named.headers.get('set-cookie')?.split(';')[0] ?? '' };
-  await visit.send(`${below}/picks/${copy.id}`, { method: 'PUT', headers });
-  const words = { asset_id: copy.id, anchor: { kind: 'point', x: 0.1, y: 0.1 }, body: 'Crop here' };
-  await visit.send(`${below}/annotations`, { method: 'POST', headers, body: words });
+  const jonas = await guestsOf(library).newGuest(link, 'Jonas');
+  await jonas.pick(copy.id);
+  await jonas.annotate({ asset_id: copy.id, anchor: { kind: 'point', x: 0.1, y: 0.1 }, body: 'Crop here' });
 
   const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(copy.id));
   expect((await resolve(mara, group?.id ?? '', { keep: kept.id, remove: [copy.id] })).status).toBe(204);
@@ -251,8 +246,7 @@ test('merging moves comments on places, and what guests wrote and picked, to the
   expect(found.items.map((hit) => hit.kind === 'post' && hit.post.id)).toEqual([post.id]);
   const picks = await mara.ok('listLinkPicks', { params: { link: link.id } });
   expect(picks.items).toMatchObject([{ asset_id: kept.id, guest: { name: 'Jonas' } }]);
-  const comments = JSON.parse((await visit.send(`${below}/comments`, { headers })).text);
-  expect(comments.items).toMatchObject([{ body: 'Crop here', asset_id: kept.id }]);
+  expect(await jonas.comments()).toMatchObject([{ body: 'Crop here', asset_id: kept.id }]);
 });
 
 // DUPLICATE-5

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AssetAction } from '@vitrine/contract/batches';
+import { type AssetAction, assetActions } from '@vitrine/contract/batches';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expire } from '../../src/operate/expire.ts';
@@ -229,7 +229,10 @@ describe('undoing', () => {
     const take = (id: string) => mara.ok('removeAssetFromCollection', inCollection(id));
     const field_id = field.id;
     type Change = (id: string) => Promise<unknown>;
+    const remove = (id: string) => mara.ok('deleteAsset', { params: { id }, body: {} });
+    const restore = (id: string) => mara.ok('restoreAsset', { params: { id } });
     const cases: readonly [AssetAction, Change, before?: Change][] = [
+      [{ kind: 'add_tags', tags: ['theirs'] }, patch({ tags: ['mine'] })],
       [{ kind: 'remove_tags', tags: ['old'] }, patch({ tags: ['mine'] })],
       [{ kind: 'set_field', field_id, value_text: 'theirs' }, write('mine')],
       [{ kind: 'append_field', field_id, value_text: 'theirs' }, write('mine'), write('before')],
@@ -244,8 +247,12 @@ describe('undoing', () => {
       [{ kind: 'set_ai_provenance', ai_provenance: 'generated' }, patch({ ai_provenance: 'assisted' })],
       [{ kind: 'add_to_collection', collection_id: collection }, take],
       [{ kind: 'remove_from_collection', collection_id: collection }, put, put],
-      [{ kind: 'delete' }, (id) => mara.ok('restoreAsset', { params: { id } })],
+      [{ kind: 'delete' }, restore],
+      [{ kind: 'restore' }, remove, remove],
     ];
+    // A new post cannot be undone (BATCH-8).
+    const kinds = Object.keys(assetActions).filter((kind) => kind !== 'create_post');
+    expect([...new Set(cases.map(([{ kind }]) => kind))].toSorted()).toEqual(kinds.toSorted());
     for (const [action, change, before] of cases) {
       const ids = await make(2, { tags: ['old'], sensitivity: 'org' });
       const [touched = ''] = ids;
@@ -255,7 +262,7 @@ describe('undoing', () => {
       await change(touched);
       expect(await undo(mara, done.id), action.kind).toMatchObject({
         changed: 1,
-        refused: [{ id: touched, reason: 'changed since' }],
+        refused: [{ id: touched, reason: action.kind === 'restore' ? 'not found' : 'changed since' }],
       });
     }
   });

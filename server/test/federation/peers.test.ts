@@ -260,7 +260,7 @@ test('the address of a person is a document without preference, and a page for b
 });
 
 // FED-90
-test('an envelope arrives as any of the media types of ActivityStreams', async () => {
+test('the inbox accepts an envelope of each media type of ActivityStreams', async () => {
   const post = await sharePost(alice, peerOfOne, 'Typed');
   await settle(harbour, studio);
   const uri = `${harbour.address}/posts/${post.id}`;

@@ -198,7 +198,7 @@ describe('the limit of requests per minute', () => {
   }
 
   // RATE-1, RATE-3
-  test('holds for an account across its sessions and tokens, before a request has any effect', async () => {
+  test('applies to all sessions and tokens of an account together, and a refused request has no effect', async () => {
     const nora = await limited.join('nora');
     const script = await bearer(limited, nora, ['read']);
     const callers = Array.from({ length: perAccount }, (_, i) => (i % 2 === 0 ? nora : script));

@@ -1,38 +1,21 @@
 import { generateKeyPair, type JWTPayload, UnsecuredJWT } from 'jose';
-import { afterAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
-import { beginAtForger, client, openBrowser, openForger, openProvider } from '../support/openid.ts';
+import { client } from '../support/openid.ts';
 import { totpCode } from '../support/people.ts';
+import { openProviders } from './open-providers.ts';
 
 const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
 const { address, deps } = library;
 const root = await library.join('root', 'admin');
-const [provider, forger] = [await openProvider(library, 'studio'), await openForger()];
-afterAll(async () => {
-  await provider.close();
-  await forger.close();
-});
-for (const [name, { issuer }] of Object.entries({ studio: provider, forger }))
-  await root.ok('createProvider', {
-    body: {
-      name,
-      kind: 'oidc',
-      client_id: client.id,
-      client_secret: client.secret,
-      label: name,
-      issuer,
-      creation: 'first_sign_in',
-    },
-  });
+const providers = await openProviders(library, root);
+const { provider, forger } = providers;
 
 /** Signs a person in at the real provider in a new browser. */
 async function signIn(sub: string) {
-  provider.person = { sub, preferred_username: sub };
-  const browser = openBrowser(library);
-  const page = await browser.follow(`${address}/api/v1/auth/oidc/studio/start`);
-  const visitor = visit(address, {}, browser.cookie(address, 'user'));
+  const { page, browser, visitor } = await providers.signInAs({ sub, preferred_username: sub });
   return { page, browser, visitor, isSignedIn: async () => (await visitor.status('GET', '/me')) === 200 };
 }
 
@@ -51,9 +34,7 @@ async function sidsOf(name: string): Promise<string[]> {
 /** Signs `forged` in at the forger, whose ID token names this session. */
 async function signInAtForger(sid: string) {
   forger.idToken = (usual) => forger.sign({ ...usual, sid });
-  const browser = openBrowser(library);
-  await browser.follow(await beginAtForger(library, forger, browser));
-  const visitor = visit(address, {}, browser.cookie(address, 'user'));
+  const { visitor } = await providers.signInAtForger();
   return async () => (await visitor.status('GET', '/me')) === 200;
 }
 

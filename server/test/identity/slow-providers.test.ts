@@ -1,7 +1,8 @@
-import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { visit } from '../support/client.ts';
 import { openLibrary, password } from '../support/library.ts';
-import { beginAtForger, client, openBrowser, openForger, openProvider } from '../support/openid.ts';
+import { beginAtForger, client, openBrowser } from '../support/openid.ts';
+import { openProviders } from './open-providers.ts';
 
 /** Providers that answer late or never. The clock that bounds their requests stands still until a test moves it. */
 
@@ -9,23 +10,7 @@ const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
 const { address } = library;
 const root = await library.join('root', 'admin');
 const mara = await library.join('mara');
-const [provider, forger] = [await openProvider(library, 'studio'), await openForger()];
-afterAll(async () => {
-  await provider.close();
-  await forger.close();
-});
-for (const [name, { issuer }] of Object.entries({ studio: provider, forger }))
-  await root.ok('createProvider', {
-    body: {
-      name,
-      kind: 'oidc',
-      label: name,
-      issuer,
-      client_id: client.id,
-      client_secret: client.secret,
-      creation: 'first_sign_in',
-    },
-  });
+const { forger, signInAs } = await openProviders(library, root);
 const saml = {
   name: 'saml',
   kind: 'saml',
@@ -99,8 +84,7 @@ test('other sign-ins continue while a provider does not answer', async () => {
   await Promise.all(asked);
   const user = await visit(address).ok('login', { body: { username: 'mara', password } });
   expect(user.ref).toBe(mara.ref);
-  provider.person = { sub: 'id-of-nina', preferred_username: 'nina' };
-  expect(await openBrowser(library).follow(`${address}/api/v1/auth/oidc/studio/start`)).toBe('/');
+  expect((await signInAs({ sub: 'id-of-nina', preferred_username: 'nina' })).page).toBe('/');
   vi.advanceTimersByTime(PATIENCE_MS);
   expect(new Set(await Promise.all(waiting))).toEqual(new Set([unavailable]));
 });

@@ -11,10 +11,9 @@ import { guestsOf, makeLink } from './visiting.ts';
 const library = await openLibrary();
 const [owner, moderator, reader] = await library.joinAll('owner', 'moderator', 'reader');
 await grant(library, moderator, 'posts.admin');
-const files = await Promise.all(
-  ['One', 'Two'].map((title) => upload(owner, plainFile(title), { sensitivity: 'posts', title })),
-);
-const [one, two] = files.map(({ id }) => id) as [string, string];
+const newFile = (title: string) => upload(owner, plainFile(title), { sensitivity: 'posts', title });
+const files = await Promise.all([newFile('One'), newFile('Two')]);
+const [{ id: one }, { id: two }] = files;
 const { browser, newGuest } = guestsOf(library);
 
 const streams: Listening[] = [];

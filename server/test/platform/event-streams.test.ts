@@ -128,6 +128,7 @@ test('a client that leaves before its stream is open holds none', async () => {
   expect(await counted).toBe(0);
 });
 
+// GUEST-13
 test('bounds the streams of a topic, whatever the addresses of their visitors', async () => {
   const streams = openEventStreams({ hear: () => () => {}, reconnect: () => {}, close: async () => {} });
   const topic = (key: string): Topic => ({

@@ -57,7 +57,7 @@ describe('the feed of followed accounts', () => {
   });
 
   // FEED-13
-  test('costs as many statements as any other', { tags: ['one-process'] }, async () => {
+  test('takes as many statements as the feed of all posts', { tags: ['one-process'] }, async () => {
     const ask = (query: { feed?: 'following' }) =>
       countStatements(library, () => fan.ok('listPosts', { query }));
     await ask({ feed: 'following' });

@@ -1,62 +1,22 @@
-import type { Post } from '@vitrine/contract/posts';
-import type { Review, ReviewNews } from '@vitrine/contract/reviews';
 import { sql } from 'kysely';
-import { afterEach, describe, expect, test } from 'vitest';
-import { enqueue } from '../../src/core/job-table.ts';
-import { pathOf } from '../../src/people/notifications/wording.ts';
-import { type Listening, listen } from '../notifications/streams.ts';
-import { news, settle, told } from '../notifications/telling.ts';
+import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
-import { type Account, formOf, openLibrary, publish, upload } from '../support/library.ts';
+import { type Account, formOf, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { grant, nowhere, setStatus } from '../support/people.ts';
-import { plainText, png } from '../support/pictures.ts';
+import { plainText } from '../support/pictures.ts';
+import { decide, openReviews, picture, queue, read } from './kit.ts';
 
-const library = await openLibrary();
+const { library, root, mara, bob, eve, stranger, ask, addVersion } = await openReviews();
 const { db } = library.deps;
-const root = await library.join('root', 'admin');
-const [mara, bob, eve, stranger] = await library.joinAll('mara', 'bob', 'eve', 'stranger');
-
-let seed = 100;
-const picture = async () => {
-  seed += 1;
-  return png(40, 30, seed);
-};
 
 const REVIEW = '00000000-0000-4000-8000-000000000212';
 const APPROVED = '00000000-0000-4000-8000-000000000213';
 
-interface Asked {
-  review: Review;
-  post: Post;
-  assets: string[];
-}
-
-/** A draft of new files, under review. */
-async function ask(reviewers: Account[], { files = 1, body = {}, post = {} } = {}): Promise<Asked> {
-  const uploaded = [];
-  for (let n = 0; n < files; n++)
-    uploaded.push(await upload(mara, await picture(), { sensitivity: 'posts' }, 'a.png'));
-  await library.runJobs();
-  const draft = await publish(mara, uploaded, { draft: true, title: 'Harbour', ...post });
-  const review = await mara.ok('requestReview', {
-    params: { id: draft.id },
-    body: { reviewers: reviewers.map(({ ref }) => ref), ...body },
-  });
-  return { review, post: draft, assets: uploaded.map(({ id }) => id) };
-}
-
-const read = (who: Account, { id }: { id: string }) => who.ok('getReview', { params: { id } });
-const decide = (who: Account, { id }: { id: string }, body = {}) =>
-  who.ok('decideReview', { params: { id }, body: { decision: 'approved', ...body } });
-const addVersion = async (id: string) =>
-  mara.ok('addAssetVersion', { params: { id }, body: formOf(await picture(), {}, 'b.png') });
 const stateOf = async (id: string) => {
   const asset = await mara.ok('getAsset', { params: { id } });
   return asset.restricted ? null : asset.state_id;
 };
-const queue = async (who: Account, state: 'waiting_for_me' | 'waiting_for_others' | 'done') =>
-  (await who.ok('listMyReviews', { query: { state } })).items.map(({ id }) => id);
 
 describe('asking', () => {
   // REVIEW-1
@@ -144,127 +104,6 @@ describe('asking', () => {
     for (let n = 0; n < 20; n++) expect(await mara.status('POST', path, { reviewers: [bob.ref] })).toBe(201);
     expect(await mara.status('POST', path, { reviewers: [bob.ref] })).toBe(409);
     await db.deleteFrom('reviews').where('post_id', '=', post.id).execute();
-  });
-});
-
-describe('reviewers of a draft', () => {
-  // REVIEW-3, REVIEW-6
-  test('read it with its members at the review, and nowhere else, until the review is closed', async () => {
-    const { review, post, assets } = await ask([bob]);
-    const [asset = ''] = assets;
-    const bytes = (who: Account) => who.status('GET', `/assets/${asset}/variants/col`);
-    expect((await read(bob, review)).post.members).toMatchObject([{ asset_id: asset, restricted: false }]);
-    expect([
-      await bytes(bob),
-      await bob.status('GET', `/assets/${asset}/media`),
-      await bytes(stranger),
-    ]).toEqual([200, 200, 404]);
-    const elsewhere = [`/posts/${post.id}`, `/posts/${post.id}/reviews`, `/assets/${asset}`];
-    for (const path of elsewhere) expect(await bob.status('GET', path), path).toBe(404);
-    expect((await bob.ok('listPosts', { query: { author_ref: mara.ref, asset } })).items).toEqual([]);
-    const listed = await bob.ok('listAssets', { query: { owner_ref: mara.ref } });
-    expect(listed.items.map(({ id }) => id)).not.toContain(asset);
-    await mara.ok('closeReview', { params: { id: review.id } });
-    expect([await bob.status('GET', `/reviews/${review.id}`), await bytes(bob)]).toEqual([404, 404]);
-    expect(await mara.status('DELETE', `/reviews/${review.id}`)).toBe(204);
-    expect((await read(mara, review)).state).toBe('closed');
-  });
-
-  // REVIEW-3, ANNOTATION-5
-  test('annotate its files and read their annotations, and nothing else of its thread', async () => {
-    const { review, post, assets } = await ask([bob]);
-    const params = { id: post.id };
-    const body = {
-      asset_id: assets[0] ?? '',
-      anchor: { kind: 'point' as const, x: 0.5, y: 0.5 },
-      body: 'Here',
-    };
-    const made = await bob.ok('createAnnotation', { params, body });
-    const own = await mara.ok('createAnnotation', { params, body });
-    const listed = async (who: Account) =>
-      (await who.ok('listComments', { params, query: {} })).items.map(({ id }) => id).toSorted();
-    expect(await listed(bob)).toEqual([made.id, own.id].toSorted());
-    expect(await stranger.status('POST', `/posts/${post.id}/annotations`, body)).toBe(404);
-    expect(await stranger.status('GET', `/posts/${post.id}/comments`)).toBe(404);
-    expect(await bob.status('POST', `/posts/${post.id}/comments`, { body: 'Hello' })).toBe(404);
-    await mara.ok('closeReview', { params: { id: review.id } });
-    expect(await bob.status('GET', `/posts/${post.id}/comments`)).toBe(404);
-    expect(await bob.status('POST', `/posts/${post.id}/annotations`, body)).toBe(404);
-  });
-
-  // NOTICE-4, NOTICE-22, ANNOTATION-9
-  test('are led to the review by notifications of its annotations, while they read it there alone', async () => {
-    const due_at = new Date(Date.now() + 7 * 86_400_000).toISOString();
-    const { review, post, assets } = await ask([bob, eve], { body: { due_at } });
-    const params = { id: post.id };
-    const anchor = { kind: 'point' as const, x: 0.5, y: 0.5 };
-    const body = { asset_id: assets[0] ?? '', anchor, body: 'Level this, @bob and @stranger' };
-    const { id } = await mara.ok('createAnnotation', { params, body });
-    const assigning = (user_ref: number) => ({ params: { id }, body: { user_ref } });
-    expect((await mara.refused('assignComment', assigning(stranger.ref))).status).toBe(404);
-    await mara.ok('assignComment', assigning(bob.ref));
-    await eve.ok('createComment', { params, body: { body: 'Done', parent_id: id } });
-    const noticesOf = async (who: Account) =>
-      (await told(library, who)).filter(({ comment, post: about }) => about?.id === post.id && comment);
-    const shown = (await noticesOf(bob)).map(({ kind, review: at }) => [kind, at]);
-    const at = { id: review.id, due_at, decision: null };
-    expect(shown).toEqual([
-      ['assigned', at],
-      ['mention', at],
-    ]);
-    for (const notice of await noticesOf(bob))
-      expect(pathOf(notice)).toBe(`/reviews/${review.id}#comment-${id}`);
-    expect(await noticesOf(stranger)).toEqual([]);
-    // The author reads the post itself.
-    const [answer] = await noticesOf(mara);
-    expect(answer).toMatchObject({ kind: 'reply' });
-    expect(answer).not.toHaveProperty('review');
-    const newer = await mara.ok('requestReview', { params, body: { reviewers: [bob.ref] } });
-    expect((await noticesOf(bob))[0]?.review?.id).toBe(newer.id);
-    await mara.ok('publishPost', { params, body: undefined });
-    for (const notice of await noticesOf(bob)) expect(notice).not.toHaveProperty('review');
-    await mara.ok('unpublishPost', { params });
-    for (const one of [review, newer]) await mara.ok('closeReview', { params: { id: one.id } });
-    expect(await noticesOf(bob)).toEqual([]);
-  });
-
-  // REVIEW-3
-  test('see no member that publishing would withhold from them', async () => {
-    const own = await upload(mara, await picture(), { sensitivity: 'posts' }, 'a.png');
-    const secret = await upload(mara, await picture(), { sensitivity: 'restricted' }, 'b.png');
-    const others = await upload(eve, await picture(), { sensitivity: 'posts' }, 'c.png');
-    await eve.ok('putAssetShare', { params: { id: others.id, user_ref: mara.ref }, body: {} });
-    await library.runJobs();
-    const draft = await publish(mara, [own, secret, others], { draft: true });
-    const review = await mara.ok('requestReview', {
-      params: { id: draft.id },
-      body: { reviewers: [bob.ref] },
-    });
-    expect((await read(bob, review)).post.members.map(({ restricted }) => restricted)).toEqual([
-      false,
-      true,
-      true,
-    ]);
-    for (const { id } of [secret, others])
-      expect(await bob.status('GET', `/assets/${id}/variants/col`)).toBe(404);
-    const file = { asset_id: secret.id, decision: 'approved' };
-    expect(
-      await bob.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved', assets: [file] }),
-    ).toBe(404);
-  });
-
-  // REVIEW-4
-  test('lose the review with access to the post; for everyone else it never existed', async () => {
-    const { review, post } = await ask([bob]);
-    expect(await stranger.status('GET', `/reviews/${review.id}`)).toBe(404);
-    expect(await stranger.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved' })).toBe(404);
-    expect(await stranger.status('DELETE', `/reviews/${review.id}`)).toBe(404);
-    await mara.ok('updatePost', { params: { id: post.id }, body: { visibility: 'private' } });
-    expect(await bob.status('GET', `/reviews/${review.id}`)).toBe(404);
-    expect(await bob.status('POST', `/reviews/${review.id}/decide`, { decision: 'approved' })).toBe(404);
-    expect(await queue(bob, 'waiting_for_me')).not.toContain(review.id);
-    await mara.ok('deletePost', { params: { id: post.id }, body: undefined });
-    expect(await mara.status('GET', `/reviews/${review.id}`)).toBe(404);
   });
 });
 
@@ -476,130 +315,5 @@ describe('the lists', () => {
     expect(page.items[0]?.id).toBe(id);
     expect(next.items[0]?.id).not.toBe(id);
     expect((await stranger.ok('listMyReviews', { query: {} })).items).toEqual([]);
-  });
-});
-
-describe('notifications', () => {
-  // REVIEW-12
-  test('tell reviewers of requests and changes, and the author of decisions', async () => {
-    const [tom, una] = await library.joinAll('tom', 'una');
-    const { review, assets } = await ask([tom, una], { post: { title: 'Pier' } });
-    expect(await news(library, tom)).toEqual(['review_requested mara Pier']);
-    await decide(tom, review, { decision: 'changes_requested' });
-    expect((await news(library, mara))[0]).toBe('review_decided tom Pier');
-    await addVersion(assets[0] ?? '');
-    expect(await news(library, tom)).toEqual(['review_reopened mara Pier', 'review_requested mara Pier']);
-    expect(await news(library, una)).toEqual(['review_requested mara Pier']);
-    await mara.ok('closeReview', { params: { id: review.id } });
-    expect(await news(library, tom)).toEqual([]);
-  });
-
-  // REVIEW-12
-  test('of a decision say what was decided then, also after another decision', async () => {
-    const pia = await library.join('pia');
-    const { review } = await ask([pia], { post: { title: 'Mole' } });
-    await decide(pia, review, { decision: 'changes_requested' });
-    await settle(library);
-    await decide(pia, review);
-    const decisions = (await told(library, mara))
-      .filter(({ kind, post }) => kind === 'review_decided' && post?.title === 'Mole')
-      .map((notification) => notification.review?.decision);
-    expect(decisions.sort()).toEqual(['approved', 'changes_requested']);
-  });
-
-  // REVIEW-11
-  test('remind a day before the review is due and once after it', async () => {
-    const [ida, jon] = await library.joinAll('ida', 'jon');
-    const due_at = new Date(Date.now() + 3 * 86_400_000).toISOString();
-    const { review } = await ask([ida, jon], { body: { due_at }, post: { title: 'Quay' } });
-    await decide(jon, review);
-    const pass = (time: string) =>
-      sql`update reviews set due_at = due_at - ${time}::interval where id = ${review.id}`.execute(db);
-    const remind = async () => {
-      await enqueue(db, 'remind-reviews', {}, { key: 'remind-reviews' });
-      return (await news(library, ida)).filter((line) => line.startsWith('review_due')).length;
-    };
-    expect(await remind()).toBe(0);
-    await pass('2 days 1 hour');
-    expect([await remind(), await remind()]).toEqual([1, 1]);
-    await pass('1 day');
-    expect([await remind(), await remind()]).toEqual([2, 2]);
-    expect((await news(library, jon)).filter((line) => line.startsWith('review_due'))).toEqual([]);
-    expect((await news(library, mara))[0]).toBe('review_due - Quay');
-  });
-});
-
-describe('GET /events?post=', () => {
-  const open: Listening[] = [];
-  const look = async (who: Account, post?: string) => {
-    const stream = await listen(library.address, { cookie: who }, post);
-    open.push(stream);
-    return stream;
-  };
-  afterEach(() => {
-    for (const stream of open.splice(0)) stream.close();
-  });
-  const heard = (stream: Listening, isIt: (review: ReviewNews) => boolean) =>
-    stream.heard<ReviewNews>('decision', isIt);
-
-  // REVIEW-13
-  test('tells the author and the reviewers of a draft of a decision at once', async () => {
-    const { review, post } = await ask([bob, eve]);
-    const [author, reviewer] = [await look(mara, post.id), await look(bob, post.id)];
-    await decide(eve, review, { note: 'Level' });
-    const decidedAt = performance.now();
-    const isDecided = ({ reviewers }: ReviewNews) => reviewers.some(({ note }) => note === 'Level');
-    const events = [await heard(author, isDecided), await heard(reviewer, isDecided)];
-    // Long before the next heartbeat, with which streams also read again.
-    expect(performance.now() - decidedAt).toBeLessThan(15_000);
-    for (const [who, event] of [mara, bob].map((each, index) => [each, events[index]] as const)) {
-      const { post: _, ...shown } = await read(who, review);
-      expect(event).toEqual(shown);
-    }
-  });
-
-  // REVIEW-13
-  test('tells of requests, of changes of the post, and of the end to those who still read the review', async () => {
-    const { review, post, assets } = await ask([bob]);
-    const [author, reviewer] = [await look(mara, post.id), await look(bob, post.id)];
-    const other = await mara.ok('requestReview', { params: { id: post.id }, body: { reviewers: [bob.ref] } });
-    for (const stream of [author, reviewer]) await heard(stream, ({ id }) => id === other.id);
-    await addVersion(assets[0] ?? '');
-    for (const { id } of [review, other])
-      await heard(reviewer, (event) => event.id === id && event.version === 2);
-    await mara.ok('closeReview', { params: { id: review.id } });
-    await heard(author, ({ id, state }) => id === review.id && state === 'closed');
-    await decide(bob, other);
-    await heard(reviewer, ({ id, reviewers }) => id === other.id && reviewers[0]?.counts === true);
-    expect(reviewer.text()).not.toContain('"state":"closed"');
-  });
-
-  // REVIEW-4, REVIEW-13
-  test('tells other readers of the post nothing of its reviews', async () => {
-    const { review, post, assets } = await ask([bob]);
-    await mara.ok('publishPost', { params: { id: post.id }, body: undefined });
-    const [author, reader] = [await look(mara, post.id), await look(stranger, post.id)];
-    await decide(bob, review);
-    await heard(author, ({ reviewers }) => reviewers[0]?.counts === true);
-    const anchor = { kind: 'point' as const, x: 0.5, y: 0.5 };
-    const body = { asset_id: assets[0] ?? '', anchor, body: 'Here' };
-    const made = await mara.ok('createAnnotation', { params: { id: post.id }, body });
-    await reader.heard<{ id: string }>('comment', ({ id }) => id === made.id);
-    expect(reader.text()).not.toContain('decision');
-  });
-
-  // REVIEW-12
-  test('without a post, counts requests and decisions for those whom they concern', async () => {
-    const [kim, lea] = await library.joinAll('kim', 'lea');
-    await library.runJobs();
-    const [asked, asking] = [await look(kim), await look(mara)];
-    expect(await asked.next()).toBe(0);
-    const before = await asking.next();
-    const { review } = await ask([kim, lea]);
-    await library.runJobs();
-    expect(await asked.next()).toBe(1);
-    await decide(kim, review);
-    await library.runJobs();
-    expect(await asking.next()).toBe(before + 1);
   });
 });

@@ -5,7 +5,7 @@ import { databaseText } from '../support/database-text.ts';
 import { openLibrary } from '../support/library.ts';
 import { client, openBrowser, openProvider, type ProvidedPerson } from '../support/openid.ts';
 import { anotherSession, bearer, grant, setRole, setStatus } from '../support/people.ts';
-import { openScim, type ScimClient, sendScim, urns } from '../support/scim.ts';
+import { openScim, type ScimAnswer, type ScimClient, sendScim, urns } from '../support/scim.ts';
 import { countStatements } from '../support/statements.ts';
 import { addTeam } from '../support/teams.ts';
 
@@ -53,7 +53,7 @@ async function addUser(userName: string, more: object = {}, directory: ScimClien
     ...more,
   });
   expect({ status, body }).toMatchObject({ status: 201 });
-  return body.id;
+  return body.id ?? '';
 }
 
 async function addGroup(displayName: string, ids: readonly string[] = []): Promise<string> {
@@ -64,7 +64,7 @@ async function addGroup(displayName: string, ids: readonly string[] = []): Promi
     members,
   });
   expect({ status, body }).toMatchObject({ status: 201 });
-  return body.id;
+  return body.id ?? '';
 }
 
 async function accountOf(id: string) {
@@ -85,8 +85,7 @@ async function teamsOf(id: string) {
   return rows.map(({ team_id }) => team_id).sort();
 }
 
-const namesOf = ({ body }: { body: { Resources: { userName: string }[] } }) =>
-  body.Resources.map(({ userName }) => userName);
+const namesOf = ({ body }: ScimAnswer) => body.Resources?.map(({ userName }) => userName);
 const search = async (filter: string, more = '') =>
   studio.send('GET', `/Users?filter=${encodeURIComponent(filter)}${more}`);
 
@@ -165,10 +164,10 @@ describe('the service', () => {
       body: { patch: { supported: true }, bulk: { supported: false }, filter: { supported: true } },
     });
     const types = await studio.send('GET', '/ResourceTypes');
-    expect(types.body.Resources.map(({ id }: { id: string }) => id)).toEqual(['User', 'Group']);
+    expect(types.body.Resources?.map(({ id }) => id)).toEqual(['User', 'Group']);
     expect((await studio.send('GET', '/ResourceTypes/User')).body.endpoint).toBe('/Users');
     const described = await studio.send('GET', `/Schemas/${urns.user}`);
-    const names = described.body.attributes.map(({ name }: { name: string }) => name);
+    const names = described.body.attributes?.map(({ name }) => name);
     expect(names).toEqual(['userName', 'externalId', 'name', 'displayName', 'emails', 'active', 'groups']);
     expect((await studio.send('GET', '/Schemas')).body.totalResults).toBe(2);
   });
@@ -241,7 +240,7 @@ describe('users', () => {
       },
       'application/json',
     );
-    const { id } = made.body;
+    const { id = '' } = made.body;
     expect(made).toMatchObject({
       status: 201,
       location: `${library.address}/api/v1/scim/v2/Users/${id}`,
@@ -374,14 +373,14 @@ describe('users', () => {
       itemsPerPage: 2,
     });
     const all = namesOf(await studio.send('GET', '/Users?startIndex=-5&count=100000'));
-    expect(namesOf(page)).toEqual(all.slice(1, 3));
+    expect(namesOf(page)).toEqual(all?.slice(1, 3));
     expect((await studio.send('GET', '/Users?startIndex=1000000')).body.Resources).toEqual([]);
-    const [some] = (await studio.send('GET', '/Users?count=1&attributes=userName')).body.Resources;
-    expect(Object.keys(some).sort()).toEqual(['id', 'meta', 'schemas', 'userName']);
-    const [rest] = (await studio.send('GET', '/Users?count=1&excludedAttributes=groups,emails')).body
-      .Resources;
-    expect(Object.keys(rest)).not.toContain('groups');
-    expect(Object.keys(rest)).toContain('userName');
+    const [some] = (await studio.send('GET', '/Users?count=1&attributes=userName')).body.Resources ?? [];
+    expect(Object.keys(some ?? {}).sort()).toEqual(['id', 'meta', 'schemas', 'userName']);
+    const without = await studio.send('GET', '/Users?count=1&excludedAttributes=groups,emails');
+    const rest = Object.keys(without.body.Resources?.[0] ?? {});
+    expect(rest).not.toContain('groups');
+    expect(rest).toContain('userName');
   });
 
   // SCIM-7, SCIM-11
@@ -420,10 +419,7 @@ describe('users', () => {
       { op: 'REMOVE', path: 'externalId' },
     );
     const { body } = await studio.send('GET', `/Users/${id}`);
-    expect(body.emails.map(({ value }: { value: string }) => value)).toEqual([
-      'next@studio.example',
-      'home@studio.example',
-    ]);
+    expect(body.emails?.map(({ value }) => value)).toEqual(['next@studio.example', 'home@studio.example']);
     expect(body).not.toHaveProperty('externalId');
     await studio.patch(`/Users/${id}`, { op: 'remove', path: 'emails[type eq "home"]' });
     expect((await studio.send('GET', `/Users/${id}`)).body.emails).toHaveLength(1);
@@ -535,7 +531,7 @@ describe('groups', () => {
       path: 'members',
       value: [{ value: one }, { value: two }],
     });
-    expect(added.body.members.map(({ value }: { value: string }) => value)).toEqual([one, two]);
+    expect(added.body.members?.map(({ value }) => value)).toEqual([one, two]);
     expect((await accountOf(two))?.role).toBe('viewer');
     // A person takes the role over.
     const member = (await root.ok('listRoles')).items.find(({ code }) => code === 'member')?.id ?? '';
@@ -571,7 +567,7 @@ describe('groups', () => {
     const filter = encodeURIComponent('displayName eq "ärzte"');
     const found = await studio.send('GET', `/Groups?filter=${filter}&excludedAttributes=members`);
     expect(found.body.Resources).toMatchObject([{ id, displayName: 'Ärzte' }]);
-    expect(found.body.Resources[0]).not.toHaveProperty('members');
+    expect(found.body.Resources?.[0]).not.toHaveProperty('members');
     const members = Array.from({ length: 10_001 }, (_, at) => ({ value: String(at) }));
     expect((await studio.send('PUT', `/Groups/${id}`, { displayName: 'Ärzte', members })).status).toBe(413);
   });
@@ -615,7 +611,7 @@ describe('the first sign-in', () => {
   test('makes accounts that the directory finds and takes over', async () => {
     await signIn({ sub: 'id-of-sid', preferred_username: 'sid', name: 'Sid', email: 'sid@studio.example' });
     const { body } = await search('userName eq "SID"');
-    const [{ id, emails }] = body.Resources;
+    const { id, emails } = body.Resources?.[0] ?? {};
     expect(emails).toEqual([{ value: 'sid@studio.example', primary: true }]);
     expect((await studio.patch(`/Users/${id}`, { op: 'add', path: 'externalId', value: 'sid' })).status).toBe(
       200,
@@ -653,9 +649,7 @@ test('merging two accounts of a directory makes one user with the groups of both
   await merge(from, into);
   expect((await studio.send('GET', `/Users/${from}`)).status).toBe(404);
   const { body } = await search('externalId eq "merged-1"');
-  expect(
-    body.Resources.map(({ id, groups }: { id: string; groups: object[] }) => [id, groups.length]),
-  ).toEqual([[into, 1]]);
+  expect(body.Resources?.map(({ id, groups }) => [id, groups?.length])).toEqual([[into, 1]]);
   const local = await library.join('local person');
   await merge(into, local.ref);
   expect((await studio.send('GET', `/Users/${into}`)).body).toMatchObject({ id: into, active: false });

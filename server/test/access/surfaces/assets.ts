@@ -133,12 +133,13 @@ const relating = (who: CallerKind, asset: AssetCell) => {
 
 /** The assets of the stack of an asset. */
 const pairOf = (asset: AssetCell) => (asset.related === undefined ? [] : [asset, asset.related]);
-const stackPath = (asset: AssetCell) =>
-  `/stacks/${
-    pairOf(asset)
-      .map(({ id }) => id)
-      .toSorted()[0] ?? '00000000-0000-4000-8000-0000000000ff'
-  }`;
+/** The stack of an asset has the id of its top. */
+function stackPath(asset: AssetCell): string {
+  const [top = '00000000-0000-4000-8000-0000000000ff'] = pairOf(asset)
+    .map(({ id }) => id)
+    .toSorted();
+  return `/stacks/${top}`;
+}
 
 /** Every operation on an asset that, if allowed, changes nothing except for adding a request. */
 export function assetProbes(): Probe<AssetCell>[] {
