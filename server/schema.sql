@@ -915,7 +915,8 @@ CREATE OR REPLACE FUNCTION public.tell_link(link uuid, what text)
  RETURNS void
  LANGUAGE sql
 AS $function$
-  select pg_notify('post', link || ' ' || what) where exists (select from link_streams where link_id = link)
+  select pg_notify('post', link || ' ' || what) where exists (
+    select from link_streams where link_id = link and seen_at > now() - interval '60 seconds')
 $function$;
 
 CREATE OR REPLACE FUNCTION public.tell_of_comments()

@@ -51,6 +51,13 @@ export async function call(base: string, path: string, init: RequestInit = {}): 
   return response;
 }
 
+/** Calls an operation as the account with this cookie and returns its JSON. With a body, the method is POST. */
+export async function callJson(base: string, cookie: string, path: string, body?: unknown) {
+  const headers = { cookie, 'content-type': 'application/json' };
+  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
+  return JSON.parse(await (await call(base, path, init)).text());
+}
+
 /** Signs in and returns the cookie. */
 export async function signIn(base: string, who: Person): Promise<string> {
   const headers = { 'content-type': 'application/json' };

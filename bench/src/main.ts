@@ -121,6 +121,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- annotations | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | peers | phone | posts | teams | search [--directory copy] | import | notifications | renditions [--reference checkout] | resourcespace [--resources 10000] | roots [--files 100000] | start | uploads [--uploads 200] [--by form,tus] | video',
+      'npm run bench -- annotations | batches | csv | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | import | notifications | peers | phone | posts | renditions [--reference checkout] | resourcespace [--resources 10000] | roots [--files 100000] | search [--directory copy] | selection [--assets 50000] | start | teams | uploads [--uploads 200] [--by form,tus] | video | zip',
     );
 }

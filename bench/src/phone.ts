@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext } from 'playwright-core';
-import sharp from 'sharp';
 import { openBrowser } from '../../server/test/support/browser.ts';
-import { admin, call, openEmptyLibrary, signIn, uploadFile } from './empty-library.ts';
+import { admin, call, callJson, openEmptyLibrary, signIn, uploadFile } from './empty-library.ts';
 import { median } from './load.ts';
+import { photograph } from './picture.ts';
 
 const ROUNDS = 5;
 const POSTS = 60;
@@ -50,34 +50,11 @@ interface PageKind {
   signedIn: boolean;
 }
 
-/** Draws something between a plain and a noisy picture, of a size that phones take. */
-async function photograph(seed: number): Promise<Buffer> {
-  const small = Uint8Array.from(
-    new Array<number>(24 * 18 * 3).keys(),
-    (at) => (at * 73 + seed * 131 + (at % 7) * seed) % 256,
-  );
-  const [width, height] = seed % 3 === 0 ? [1200, 1600] : [1600, 1200];
-  return sharp(small, { raw: { width: 24, height: 18, channels: 3 } })
-    .resize(width, height, { fit: 'fill', kernel: 'cubic' })
-    .jpeg({ quality: 88 })
-    .toBuffer();
-}
-
+/** Uploads a picture of a size that phones take. */
 async function upload(base: string, cookie: string, seed: number): Promise<string> {
-  const file = new Blob([new Uint8Array(await photograph(seed))], { type: 'image/jpeg' });
+  const drawn = seed % 3 === 0 ? photograph(1200, 1600, seed) : photograph(1600, 1200, seed);
+  const file = new Blob([new Uint8Array(await drawn)], { type: 'image/jpeg' });
   return uploadFile(base, cookie, file, `${seed}.jpg`, { sensitivity: 'public' });
-}
-
-async function post(
-  base: string,
-  cookie: string,
-  path: string,
-  body: unknown,
-): Promise<{ id: string; url: string }> {
-  const headers = { cookie, 'content-type': 'application/json' };
-  return JSON.parse(
-    await (await call(base, path, { method: 'POST', headers, body: JSON.stringify(body) })).text(),
-  );
 }
 
 /** Waits until every picture has its previews. */
@@ -95,10 +72,14 @@ async function fill(base: string, cookie: string): Promise<PageKind[]> {
   const posts: string[] = [];
   for (let at = 0; at < POSTS; at += 1) {
     const members = [{ asset_id: await upload(base, cookie, at) }];
-    posts.push((await post(base, cookie, '/posts', { title: `Photograph ${at + 1}`, members })).id);
+    const post: { id: string } = await callJson(base, cookie, '/posts', {
+      title: `Photograph ${at + 1}`,
+      members,
+    });
+    posts.push(post.id);
   }
   await untilRendered(base, cookie);
-  const link = await post(base, cookie, `/posts/${posts.at(-1)}/links`, {});
+  const link: { url: string } = await callJson(base, cookie, `/posts/${posts.at(-1)}/links`, {});
   return [
     { name: 'feed', path: '/', signedIn: true },
     { name: 'sign-in', path: '/sign-in', signedIn: false },

@@ -1,5 +1,17 @@
 import sharp from 'sharp';
 
+/** Draws a JPEG between a plain and a noisy picture. */
+export function photograph(width: number, height: number, seed: number): Promise<Buffer> {
+  const small = Uint8Array.from(
+    new Array<number>(24 * 18 * 3).keys(),
+    (at) => (at * 73 + seed * 131 + (at % 7) * seed) % 256,
+  );
+  return sharp(small, { raw: { width: 24, height: 18, channels: 3 } })
+    .resize(width, height, { fit: 'fill', kernel: 'cubic' })
+    .jpeg({ quality: 88 })
+    .toBuffer();
+}
+
 /** Creates a picture with the detail of a photograph, so that its previews have a realistic size. */
 export function picture(seed: number): Promise<Buffer> {
   const noise = { type: 'gaussian', mean: 128, sigma: 20 } as const;

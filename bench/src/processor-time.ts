@@ -9,11 +9,16 @@ interface ProcessTime {
   seconds: number;
 }
 
-async function readProcess(pid: number): Promise<ProcessTime | null> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  if (stat === null) return null;
+/** Returns the fields of the state of a process from `state` on. */
+async function statFields(pid: number): Promise<string[]> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   // The name in parentheses may contain any character; the state and the parent follow it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+async function readProcess(pid: number): Promise<ProcessTime | null> {
+  const fields = await statFields(pid).catch(() => null);
+  if (fields === null) return null;
   // User and system time of the process and of its finished children.
   const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0);
   return { pid, parent: Number(fields[1]), seconds: ticks / TICKS_PER_SECOND };
@@ -21,15 +26,13 @@ async function readProcess(pid: number): Promise<ProcessTime | null> {
 
 /** Returns the seconds of CPU time that a process has used, without its children. */
 export async function processorSeconds(pid: number): Promise<number> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = await statFields(pid);
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
-/** Returns the seconds of CPU time that children of this process have used that have ended, with what they waited for. */
+/** Returns the seconds of CPU time of the ended children of this process, and of the descendants that they waited for. */
 export async function endedChildrenSeconds(): Promise<number> {
-  const stat = await readFile('/proc/self/stat', 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const fields = await statFields(process.pid);
   return (Number(fields[13]) + Number(fields[14])) / TICKS_PER_SECOND;
 }
 

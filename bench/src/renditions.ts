@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import autocannon, { type Result } from 'autocannon';
@@ -7,6 +7,7 @@ import { admin, call, createAccount, openEmptyLibrary, signIn } from './empty-li
 import { cacheDir, type Spawned, serverBin } from './library.ts';
 import { median } from './load.ts';
 import { picture } from './picture.ts';
+import { postmasterOf } from './postmaster.ts';
 import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
 const PICTURES = 50;
@@ -52,8 +53,7 @@ async function openLibrary(name: string, bin: string): Promise<Library> {
   const { directory, service, close } = await openEmptyLibrary(bin);
   try {
     const filled = await fill(service.address);
-    const pidFile = await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8');
-    return { name, service, postmaster: Number(pidFile.split('\n')[0]), ...filled, close };
+    return { name, service, postmaster: await postmasterOf(directory), ...filled, close };
   } catch (error) {
     await close();
     throw error;

@@ -43,17 +43,17 @@ async function measurePage(context: BrowserContext, viewport: ViewportSize, asse
   const links = page.getByRole('list', { name: 'Assets' }).getByRole('link');
   await links.first().waitFor();
   const session = await openPageWork(page);
-  const told = async (what: string, act: () => Promise<unknown>) =>
+  const print = async (what: string, act: () => Promise<unknown>) =>
     printFrames(what, await measureFrames(page, session, act));
   console.log(`${viewport.width} by ${viewport.height} pixels`);
-  await told('scrolling the first assets', () => scroll(page, 120, 40));
-  await told(`loading ${assets}`, () => load(page, assets));
+  await print('scrolling the first assets', () => scroll(page, 120, 40));
+  await print(`loading ${assets}`, () => load(page, assets));
   await jumpTo(page, 0.5);
-  await told('scrolling', () => scroll(page, 240, 40));
-  await told('scrolling a screen in each frame', () => scroll(page, 120, viewport.height));
-  await told('selecting all that are loaded', () => page.keyboard.press('ControlOrMeta+A'));
+  await print('scrolling', () => scroll(page, 240, 40));
+  await print('scrolling a screen in each frame', () => scroll(page, 120, viewport.height));
+  await print('selecting all that are loaded', () => page.keyboard.press('ControlOrMeta+A'));
   await jumpTo(page, 0.3);
-  await told('scrolling all that are selected', () => scroll(page, 240, 40));
+  await print('scrolling all that are selected', () => scroll(page, 240, 40));
   const cards = await page.getByRole('list', { name: 'Assets' }).getByRole('listitem').count();
   const elements = await page.evaluate(() => document.querySelectorAll('*').length);
   console.log(`  ${cards} cards, ${elements} elements`);
@@ -61,8 +61,10 @@ async function measurePage(context: BrowserContext, viewport: ViewportSize, asse
   await jumpTo(page, 0);
   await links.first().click({ modifiers: ['ControlOrMeta'] });
   await jumpTo(page, 0.9);
-  await told('a range from the first to one of the last', () => links.last().click({ modifiers: ['Shift'] }));
-  await told('another tile', () => links.nth(-2).click({ modifiers: ['ControlOrMeta'] }));
+  await print('a range from the first to one of the last', () =>
+    links.last().click({ modifiers: ['Shift'] }),
+  );
+  await print('another tile', () => links.nth(-2).click({ modifiers: ['ControlOrMeta'] }));
   await page.close();
 }
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { admin, createAccount, openEmptyLibrary, signIn } from './empty-library.ts';
+import { sampleMemory } from './peak-memory.ts';
 import { processorSeconds, residentMegabytes } from './processor-time.ts';
 
 const FILE_BYTES = 50_000_000;
 const ACCOUNTS = 10;
-const SAMPLED_EVERY_MS = 50;
 
 /** The content of every file: bytes of an unknown type, which are stored but not rendered. */
 const block = randomBytes(64 * 1024);
@@ -113,19 +113,14 @@ async function measure(
     }
     const pid = service.child.pid ?? 0;
     const idle = await residentMegabytes(pid);
-    let peak = idle;
-    const sampling = setInterval(() => {
-      const sample = (now: number) => {
-        peak = Math.max(peak, now);
-      };
-      void residentMegabytes(pid).then(sample, () => undefined);
-    }, SAMPLED_EVERY_MS);
+    const stopSampling = sampleMemory(pid);
     const usedBefore = await processorSeconds(pid);
     const began = performance.now();
     const sent = Promise.all(
       Array.from({ length: uploads }, (_, at) => upload(address, cookies[at % ACCOUNTS] ?? '')),
     );
-    await sent.finally(() => clearInterval(sampling));
+    await sent.finally(stopSampling);
+    const peak = Math.max(idle, stopSampling());
     const seconds = (performance.now() - began) / 1000;
     const used = (await processorSeconds(pid)) - usedBefore;
     const megabytes = (uploads * FILE_BYTES) / 1e6;

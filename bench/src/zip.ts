@@ -40,7 +40,7 @@ async function diskRate(directory: string): Promise<number> {
   return bytes / seconds(began);
 }
 
-/** Reads a response to its end into one buffer, because the service needs the processor; returns its bytes, with frames. */
+/** Reads a response to its end into a single buffer, to leave the processor to the service. Returns the bytes with their framing. */
 function drain(url: URL, headers: Record<string, string>): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   let bytes = 0;

@@ -192,7 +192,7 @@ export const streamLinkEvents = operation({
   tag: 'Links',
   summary: 'Stream the feedback at a link',
   description:
-    'Streams what `GET /links/{token}/comments` lists as guests write it and as it is removed; read the comments again after an interruption. Tells nothing of members. The stream ends when the link takes no more feedback, has another address or password, or works no longer. Returns 429 when the address of the visitor has twenty open streams, or the link two hundred.',
+    'Streams the comments that `GET /links/{token}/comments` lists as guests write them and as they are removed; read the list again after an interruption. Contains nothing about members. The stream ends when the link takes no more feedback, gets another address or password, or is no longer valid. Returns 429 when the address of the visitor has twenty open streams, or the link two hundred.',
   door: 'open',
   scope: 'none',
   unlisted: true,

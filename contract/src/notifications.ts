@@ -288,7 +288,7 @@ export const streamEvents = operation({
   tag: 'Notifications',
   summary: 'Stream events',
   description:
-    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it, and for its editors what guests of its links leave; read its thread and its reviews again after an interruption. The stream ends with the session or token. In public mode, visitors without an account get the comments, annotations and whiteboards of a `post` that they read, and nothing else. Returns 429 when the account has ten open streams, or the address of a visitor twenty.',
+    'Streams events of the account, starting with the current state, and resumes after an interruption. With `post`, also what happens at this post and who is looking at it, and for its editors the feedback of guests of its links; read its thread and its reviews again after an interruption. The stream ends with the session or token. In public mode, visitors without an account get the comments, annotations and whiteboards of a `post` that they read, and nothing else. Returns 429 when the account has ten open streams, or the address of a visitor twenty.',
   door: 'public',
   scope: 'read',
   query: closed({ post: Type.Optional(Uuid) }),
@@ -303,7 +303,7 @@ export const streamEvents = operation({
       whiteboard: Type.Union([WhiteboardNews, Deleted]),
       // A review of the post that was asked for, decided in, reopened or closed, if the caller reads it.
       decision: ReviewNews,
-      // Guests of a link to the post wrote, decided, picked or gave a name: read the lists of the link again.
+      // Guests of a link to the post commented, decided, picked or gave a name, or were muted: read the lists of the link again.
       feedback: closed({ link_id: Uuid }),
       // Who has the post open.
       presence: closed({ viewers: Type.Array(PostAuthor) }),

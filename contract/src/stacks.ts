@@ -18,7 +18,7 @@ export const createStack = operation({
   method: 'POST',
   path: '/stacks',
   summary: 'Stack assets',
-  description: `Makes one stack of 2 to ${mostStacked} assets of one owner, the first one on top, for callers who may edit all of them. They leave the stacks in which they were.`,
+  description: `Makes one stack of 2 to ${mostStacked} assets of one owner, the first one on top, for callers who may edit all of them. They leave their previous stacks.`,
   example: { asset_ids: ['0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c30', '0198c2f4-6a1e-7c3b-9d52-4f8e1a7b6c31'] },
   body: closed({ asset_ids: Type.Array(Uuid, { minItems: 2, maxItems: mostStacked }) }),
   responses: { 201: StackContents },

@@ -11,12 +11,13 @@ const list = [
 ] as unknown as Asset[];
 
 // STACK-1
-test('stacks chosen files with those of the chosen stacks', () => {
+test('stacks the selected files together with the files of selected stacks', () => {
   expect(chosenStacks(list, ['a', 'c'])).toEqual({ together: ['a', 'b', 'c'], stacks: ['s'] });
   expect(chosenStacks(list, ['c', 'a']).together).toEqual(['c', 'a', 'b']);
 });
 
-test('one file is not stacked, nor more than a stack has', () => {
+// STACK-1
+test('does not stack a single file, or more files than a stack can have', () => {
   expect(chosenStacks(list, ['a'])).toEqual({ together: [], stacks: ['s'] });
   const many = Array.from({ length: mostStacked + 1 }, (_, at) => `file ${at}`);
   expect(chosenStacks(list, many)).toEqual({ together: [], stacks: [] });

@@ -57,7 +57,7 @@ describe('XMP sidecars among the files', () => {
 
 describe('live photos among the files', () => {
   // UPLOAD-16
-  it('send the photo first, and their films are no files of the post', () => {
+  it('send the photo first, and their films do not become files of the post', () => {
     const both = files('IMG_1.MOV', 'img_1.HEIC', 'other.mov');
     expect(queue.nextToStart(both, 5)).toEqual(['img_1.HEIC', 'other.mov']);
     const ready = queue.finished(queue.started(both, 'img_1.HEIC'), 'img_1.HEIC', sent('a', 1));
@@ -77,7 +77,7 @@ describe('live photos among the files', () => {
     expect(at(done, 'IMG_1.MOV')?.assetId).toBeUndefined();
   });
 
-  it('are two files if the film is one of its own', () => {
+  it('are two files if the service stores the film as a file of its own', () => {
     const both = files('IMG_1.MOV', 'IMG_1.jpg');
     const done = queue.finished(queue.started(both, 'IMG_1.MOV'), 'IMG_1.MOV', sent('film', 3));
     expect(at(done, 'IMG_1.MOV')).toMatchObject({ assetId: 'film' });

@@ -24,7 +24,7 @@ export async function contextOf(
   return context;
 }
 
-/** Returns when an element says this, by the clock of the machine. */
+/** Waits until an element contains a text. Returns the time of that, by the clock of the machine. */
 async function timeOfText(page: Page, selector: string, text: string): Promise<number> {
   const at = await page.waitForFunction(
     ([place = '', wanted = '']) =>
@@ -34,7 +34,7 @@ async function timeOfText(page: Page, selector: string, text: string): Promise<n
   return at.jsonValue();
 }
 
-/** Presses a button for a decision and returns when, by the clock of the machine. */
+/** Presses a button for a decision and returns the time of that, by the clock of the machine. */
 async function press(page: Page, name: string): Promise<number> {
   const decision = page.getByRole('region', { name: 'Your decision' });
   return decision.getByRole('button', { name, exact: true }).evaluate((button) => {
@@ -55,8 +55,8 @@ async function openLive(context: BrowserContext, path: string): Promise<Page> {
 }
 
 /**
- * Measures the time from the press of a button by the reviewer until the decision is shown on the review and on the post
- * that the author has open, each in a page of its own.
+ * Measures the time from the press of a button by the reviewer until two open pages of the author show the decision: the
+ * review and the post.
  */
 export async function benchDecisions(
   { base, author, reviewer, review }: Scene,
@@ -96,7 +96,7 @@ export async function benchDecisions(
   const service = ((after.service - before.service) * 1000) / DECISIONS;
   const database = ((after.all - before.all) * 1000) / DECISIONS - service;
   console.log(
-    `  processor time of a decision, with what the three pages read again: service ${service.toFixed(0)} ms, database ${database.toFixed(0)} ms`,
+    `  processor time of a decision, including the requests of the three open pages: service ${service.toFixed(0)} ms, database ${database.toFixed(0)} ms`,
   );
   for (const context of contexts) await context.close();
 }

@@ -1,7 +1,7 @@
-import sharp from 'sharp';
 import { clip } from '../../../server/test/media/clips.ts';
-import { admin, call, createAccount, type EmptyLibrary, signIn, uploadFile } from '../empty-library.ts';
+import { admin, callJson, createAccount, type EmptyLibrary, signIn, uploadFile } from '../empty-library.ts';
 import { joinDatabase } from '../library.ts';
+import { photograph } from '../picture.ts';
 
 type Pool = ReturnType<typeof joinDatabase>['pool'];
 
@@ -11,14 +11,14 @@ export interface Account {
   cookie: string;
 }
 
-/** A post with one file and so many annotations of it. */
+/** A post with one file, and the number of annotations of it. */
 export interface AnnotatedPost {
   id: string;
   asset: string;
   annotations: number;
 }
 
-/** What the bench of annotations looks at. */
+/** The accounts, posts and review that the bench measures. */
 export interface Scene {
   base: string;
   author: Account;
@@ -31,28 +31,14 @@ export interface Scene {
 
 const FILM = { seconds: 12, rate: { num: 60, den: 1 } };
 
-/** Calls an operation with a JSON body and returns its JSON. */
-async function send(base: string, cookie: string, path: string, body?: unknown) {
-  const headers = { cookie, 'content-type': 'application/json' };
-  const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) };
-  return JSON.parse(await (await call(base, path, init)).text());
-}
-
 async function accountOf(base: string, cookie: string): Promise<Account> {
-  const { ref }: { ref: number } = await send(base, cookie, '/auth/me');
+  const { ref }: { ref: number } = await callJson(base, cookie, '/auth/me');
   return { ref, cookie };
 }
 
 /** Draws a picture of 6 megapixels. */
 async function drawPicture(): Promise<Blob> {
-  const small = Uint8Array.from(
-    new Array<number>(24 * 16 * 3).keys(),
-    (at) => (at * 73 + (at % 7) * 11) % 256,
-  );
-  const picture = sharp(small, { raw: { width: 24, height: 16, channels: 3 } })
-    .resize(3000, 2000, { fit: 'fill', kernel: 'cubic' })
-    .jpeg({ quality: 88 });
-  return new Blob([new Uint8Array(await picture.toBuffer())], { type: 'image/jpeg' });
+  return new Blob([new Uint8Array(await photograph(3000, 2000, 11))], { type: 'image/jpeg' });
 }
 
 /** Encodes a film with 60 frames a second, in a format that every Chromium plays. */
@@ -90,7 +76,7 @@ async function annotate(
   );
 }
 
-/** Waits until no job is due, so that none takes processor time from what is measured. */
+/** Waits until no job is due, so that jobs do not influence the measurements. */
 async function untilIdle(pool: Pool): Promise<void> {
   for (let left = 1; left > 0; ) {
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -115,7 +101,7 @@ export async function fillLibrary({ service, directory }: EmptyLibrary): Promise
   try {
     await untilIdle(database.pool);
     const publish = (asset_id: string, given: object): Promise<{ id: string }> =>
-      send(base, author.cookie, '/posts', { members: [{ asset_id }], ...given });
+      callJson(base, author.cookie, '/posts', { members: [{ asset_id }], ...given });
     const withAnnotations = async (kind: keyof typeof anchors, asset: string, annotations: number) => {
       const { id } = await publish(asset, { title: `A ${kind} with ${annotations}` });
       const post = { id, asset, annotations };
@@ -124,7 +110,7 @@ export async function fillLibrary({ service, directory }: EmptyLibrary): Promise
     };
     const draft = await publish(picture, { title: 'A draft', draft: true });
     const asked = { reviewers: [reviewer.ref] };
-    const review: { id: string } = await send(base, author.cookie, `/posts/${draft.id}/reviews`, asked);
+    const review: { id: string } = await callJson(base, author.cookie, `/posts/${draft.id}/reviews`, asked);
     const scene = {
       base,
       author,

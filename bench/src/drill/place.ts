@@ -1,10 +1,11 @@
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmbeddedDatabase, embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import pg from 'pg';
 import { openRelay, type Relay } from '../../../server/test/support/relay.ts';
+import { postmasterOf } from '../postmaster.ts';
 import { type DrillBucket, startBucket } from './bucket.ts';
 import { runVitrine, startVitrine, type VitrineProcess } from './service.ts';
 import { mountSmallDisk } from './small-disk.ts';
@@ -51,11 +52,6 @@ export interface Place {
   run(...args: string[]): Promise<{ exitCode: number; lines: string[] }>;
   /** Stops all processes and removes the directory. */
   close(): Promise<void>;
-}
-
-/** Returns the first line of PostgreSQL's pid file. */
-async function postmasterOf(dataDir: string): Promise<number> {
-  return Number((await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
 }
 
 type Connection = EmbeddedDatabase['connection'];

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { embeddedConnection, startEmbedded } from '@vitrine/server/embedded';
 import {
@@ -13,6 +13,7 @@ import {
 } from '../library.ts';
 import { type CountedLoad, load, median } from '../load.ts';
 import { picture } from '../picture.ts';
+import { postmasterOf } from '../postmaster.ts';
 import { treeProcessorSeconds } from '../processor-time.ts';
 import { referenceSql } from '../reference-sql.ts';
 import {
@@ -233,8 +234,7 @@ async function measureAll(directory: string, posts: number, seconds: number): Pr
   const { rows } = await database.pool.query<{ server_version: string }>('show server_version');
   const connection = embeddedConnection(directory);
   await database.close();
-  const pidFile = await readFile(join(directory, 'postgres/postmaster.pid'), 'utf8');
-  const postmaster = Number(pidFile.split('\n')[0]);
+  const postmaster = await postmasterOf(directory);
   const started = await startDirectus(connection, directory);
   const directus: System = {
     name: 'Directus',

@@ -7,7 +7,7 @@ import { webp } from '@vitrine/server/tuned-sharp';
 import sharp from 'sharp';
 import { cacheDir } from '../library.ts';
 
-/** Renders a picture into each distinct size of the ladder. Returns false for what is none. */
+/** Renders a picture into each distinct size of the ladder. Returns false if the bytes are no picture. */
 async function render(bytes: Buffer, out: string): Promise<boolean> {
   const shape = await sharp(bytes)
     .metadata()

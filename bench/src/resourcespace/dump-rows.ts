@@ -1,4 +1,4 @@
-/** The rows of a table in a dump, which has one on each line, and where its statement ends. */
+/** The rows of a table in a dump, which has one row per line, and the end of their statement. */
 export interface TableRows {
   table: string;
   columns: string[];

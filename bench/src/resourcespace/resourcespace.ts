@@ -1,40 +1,35 @@
 import { spawn } from 'node:child_process';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { loadavg } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EmptyLibrary, openEmptyLibrary } from '../empty-library.ts';
 import { cacheDir, joinDatabase, serverBin } from '../library.ts';
-import { endedChildrenSeconds, residentMegabytes, treeProcessorSeconds } from '../processor-time.ts';
+import { sampleMemory } from '../peak-memory.ts';
+import { postmasterOf } from '../postmaster.ts';
+import { endedChildrenSeconds, treeProcessorSeconds } from '../processor-time.ts';
 import { bareLoop } from './bare-loop.ts';
 import { type Scaled, scaleInstallation } from './scale.ts';
 
-const LOOKED_EVERY_MS = 200;
+const POLLED_EVERY_MS = 200;
 
-/** Left out: what the made-up installation has and nothing here corresponds to. */
+/** 3: Vitrine has no counterpart for some parts of the made-up installation, which the import leaves out. */
 const expectedCodes: readonly (number | null)[] = [0, 3];
 
-/** Runs a command on a library that is being served. Returns the most memory that it had, in MB. */
+/** Runs a command on the library of a running service. Returns its peak memory in MB. */
 async function runCommand(library: EmptyLibrary, args: readonly string[]): Promise<number> {
   const child = spawn(process.execPath, [serverBin, ...args], {
     env: { PATH: process.env.PATH ?? '', VITRINE_DATA: library.directory },
     stdio: 'ignore',
     cwd: cacheDir,
   });
-  let most = 0;
-  const looking = setInterval(() => {
-    const look = (now: number) => {
-      most = Math.max(most, now || 0);
-    };
-    void residentMegabytes(child.pid ?? 0).then(look, () => undefined);
-  }, LOOKED_EVERY_MS);
+  const stopSampling = sampleMemory(child.pid ?? 0);
   const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
-  clearInterval(looking);
+  const most = stopSampling();
   if (!expectedCodes.includes(code)) throw new Error(`${args[0]} ended with ${code}`);
   return most;
 }
 
-/** Waits until every picture is rendered, which the service goes on with after the command. */
+/** Waits until the service has rendered every picture, which continues after the command. Returns the number of assets. */
 async function untilRendered({ directory }: EmptyLibrary): Promise<number> {
   const { pool, close } = joinDatabase(directory);
   try {
@@ -43,17 +38,16 @@ async function untilRendered({ directory }: EmptyLibrary): Promise<number> {
         "select count(*)::int as assets, count(*) filter (where processing_status = 'pending')::int as waiting from assets",
       );
       if (rows[0]?.waiting === 0) return rows[0].assets;
-      await sleep(LOOKED_EVERY_MS);
+      await sleep(POLLED_EVERY_MS);
     }
   } finally {
     await close();
   }
 }
 
-/** Measures what something takes of the clock, and of the processors by the command, the service and PostgreSQL. */
+/** Measures the seconds that work takes, and the processor time of the command, the service and PostgreSQL meanwhile. */
 async function measured(library: EmptyLibrary, work: () => Promise<void>) {
-  const pidFile = await readFile(join(library.directory, 'postgres/postmaster.pid'), 'utf8');
-  const postmaster = Number(pidFile.split('\n')[0]);
+  const postmaster = await postmasterOf(library.directory);
   const used = async () => {
     const all = await treeProcessorSeconds(library.service.child.pid ?? 0);
     const database = await treeProcessorSeconds(postmaster);

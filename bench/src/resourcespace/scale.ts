@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdir, open, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Layout, partialChecksum, pathIn } from '@vitrine/server/resourcespace-files';
 import { cacheDir } from '../library.ts';
 import { insertOf, readTable, type TableRows } from './dump-rows.ts';
 
@@ -23,11 +23,10 @@ export interface Scaled {
   remove(): Promise<void>;
 }
 
-/** Where the files of an installation are named, as far as their paths depend on it. */
+/** The file store, and how it names its files. */
 interface Place {
   root: string;
-  key: string;
-  isEvenSpread: boolean;
+  layout: Layout;
 }
 
 /** A resource with a file in the file store. */
@@ -44,15 +43,11 @@ interface Copied {
   checksum: string;
 }
 
-const hash = (text: string) => createHash('md5').update(text).digest('hex').slice(0, 15);
-
-function pathOf({ root, key, isEvenSpread }: Place, ref: number, extension: string): string {
-  const digits = isEvenSpread ? [...String(ref)].reverse() : [...String(ref)];
-  const name = `${ref}_${hash(`${ref}${key}`)}.${extension}`;
-  return join(root, ...digits.slice(0, -1), `${digits.at(-1)}_${hash(`${ref}_${key}`)}`, name);
+function pathOf({ root, layout }: Place, ref: number, extension: string): string {
+  return pathIn(root, layout, { ref, alt: null, extension });
 }
 
-/** Returns a JPEG with a comment of its own, so that it is another file with the same picture. */
+/** Adds a comment to a JPEG, which makes it another file with the same picture. */
 function withComment(jpeg: Buffer, comment: string): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(comment.length + 2);
@@ -67,21 +62,16 @@ function withComment(jpeg: Buffer, comment: string): Buffer {
 
 const isJpeg = (bytes: Buffer) => bytes.subarray(0, 3).equals(Buffer.of(0xff, 0xd8, 0xff));
 
-/** The checksum that ResourceSpace records by default: of the size and the beginning of a file. */
-function checksumOf(bytes: Buffer): string {
-  return createHash('md5').update(`${bytes.length}_`).update(bytes.subarray(0, 50_000)).digest('hex');
-}
-
 /** Stores the file of a copied resource. */
 async function storeCopy(place: Place, { extension, bytes }: Stored, ref: number): Promise<Copied> {
   const path = pathOf(place, ref, extension);
   await mkdir(dirname(path), { recursive: true });
   const own = withComment(bytes, `resource ${ref}`);
   await writeFile(path, own);
-  return { path, extension, checksum: checksumOf(own) };
+  return { path, extension, checksum: partialChecksum(own.length, own) };
 }
 
-/** Returns what copies of resources have as files: their JPEGs, and in the place of other files one of the others' JPEGs. */
+/** Returns the files of copied resources. A file that is no JPEG is replaced by one of the JPEGs. */
 function pictures(stored: readonly Stored[]): Stored[] {
   const jpegs = stored.filter(({ bytes }) => isJpeg(bytes));
   return stored.map((one, at) => {
@@ -113,7 +103,7 @@ async function readStored(place: Place, { columns, rows }: TableRows): Promise<S
   return (await Promise.all(found)).flat();
 }
 
-/** What is copied: the tables, the files, and by how much the numbers of one copy exceed those of the copy before. */
+/** The tables and files to copy, and the distance between the numbers of one copy and those of the next. */
 interface Source {
   tables: readonly ReturnType<typeof rowsToCopy>[];
   stored: readonly Stored[];
@@ -133,7 +123,7 @@ async function storeCopies(place: Place, { stored, step }: Source, copies: numbe
   return files;
 }
 
-/** Returns how the rows of a table differ in a copy. */
+/** Returns a function that changes the rows of a table for a copy. */
 function rowsOfCopy({ table, columns, rows, at }: Source['tables'][number], files: Map<number, Copied>) {
   const [checksumAt, extensionAt] = [columns.indexOf('file_checksum'), columns.indexOf('file_extension')];
   const logAt = table === 'resource_log' ? columns.indexOf('ref') : -1;
@@ -152,7 +142,7 @@ function rowsOfCopy({ table, columns, rows, at }: Source['tables'][number], file
     });
 }
 
-/** Writes the dump with the rows of copies behind those that they are copies of. */
+/** Writes the dump with the rows of the copies behind the rows of each table. */
 async function writeDump(
   path: string,
   dump: string,
@@ -174,7 +164,7 @@ async function writeDump(
 
 /**
  * Unpacks the installation and copies its resources until there are about this many, with their values, access and
- * history. Every copy of a resource with a file has a small JPEG of its own.
+ * history. Every copy of a resource with a file has a different small JPEG.
  */
 export async function scaleInstallation(resources: number): Promise<Scaled> {
   const directory = join(cacheDir, 'resourcespace');
@@ -188,7 +178,8 @@ export async function scaleInstallation(resources: number): Promise<Scaled> {
     await readFile(config, 'utf8'),
   );
   const root = join(directory, 'filestore');
-  const place = { root, key: settings.scramble_key, isEvenSpread: settings.filestore_evenspread };
+  const layout = { isEvenSpread: settings.filestore_evenspread, key: settings.scramble_key, folder: '' };
+  const place = { root, layout };
   const dump = await readFile(join(directory, 'dump.sql'), 'latin1');
   const own = rowsToCopy(dump, 'resource', 'ref');
   const tables = [own, ...copied.map((table) => rowsToCopy(dump, table, 'resource'))];
@@ -201,7 +192,7 @@ export async function scaleInstallation(resources: number): Promise<Scaled> {
   await writeDump(path, dump, source, { copies, files });
   const count = refs.length * (copies + 1);
   console.log(
-    `${count} resources, ${files.size} of them copies with a JPEG of their own; a dump of ${((await stat(path)).size / 1e6).toFixed(0)} MB`,
+    `${count} resources, ${files.size} of them copies with a different JPEG each; a dump of ${((await stat(path)).size / 1e6).toFixed(0)} MB`,
   );
   const syncdir = join(directory, 'syncdir');
   return {

@@ -185,11 +185,6 @@ export const contentErrors = {
   'range-not-satisfiable': { status: 416, text: 'range not satisfiable' },
   'received-too-large': { status: 413, text: 'at most {max} bytes are allowed here' },
   'related-full': { status: 409, text: 'a file has at most {max} related files' },
-  'stack-of-several-owners': {
-    status: 409,
-    text: 'the assets of a stack have one owner',
-    property: 'asset_ids',
-  },
   'related-to-itself': { status: 400, text: 'a file is not related to itself', property: 'other' },
   'request-already-decided': { status: 409, text: 'the request has already been decided' },
   'request-not-yours': { status: 403, text: 'you may not decide this request' },
@@ -217,6 +212,11 @@ export const contentErrors = {
   // HTTP-1 binds this text.
   'sidecar-not-installed': { status: 501, text: 'sidecar_not_installed' },
   'sitemap-part-unknown': { status: 400, text: 'part is not one of the index', property: 'part' },
+  'stack-of-several-owners': {
+    status: 409,
+    text: 'the assets of a stack have one owner',
+    property: 'asset_ids',
+  },
   'state-in-use': { status: 409, text: 'there are assets in the state {state}', property: 'states' },
   'state-move-not-allowed': { status: 409, text: 'nothing moves from {from} to {to}' },
   'state-moves-unknown': {

@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
 import { capabilityShownFor, holds, type SignedIn } from './caller.ts';
 import type { Capabilities } from './capabilities.ts';
+import { checkHolds } from './door.ts';
 import { unexpired } from './live.ts';
 
 /** Administrators cannot change accounts that have more rights than their own. */
@@ -15,7 +16,7 @@ function holdsAll(caller: SignedIn, codes: Iterable<string>): boolean {
 
 /** Throws 403 unless the caller may change other accounts; checkMayAdminister decides which ones. */
 export function checkMayWriteAccounts(caller: SignedIn): void {
-  if (!holds(caller, 'users.write')) throw refuse('capability-missing', { capability: 'users.write' });
+  checkHolds(caller, 'users.write');
 }
 
 /** The capability that a column needs besides the right to see or change accounts. */

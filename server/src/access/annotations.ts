@@ -99,7 +99,7 @@ export async function checkDiscussed(db: Database, caller: Caller, postId: strin
   if (!(await mayDiscuss(db, caller, postId))) throw notFound();
 }
 
-/** Throws 401 for visitors without a post, whose events are all that they get, and 404 for a post as above (ANNOTATION-22). */
+/** Throws 401 for visitors who name no post, and 404 as `checkDiscussed` (ANNOTATION-22). They have no other events. */
 export async function checkFollowed(db: Database, caller: Caller, postId: string | undefined): Promise<void> {
   if (postId !== undefined) await checkDiscussed(db, caller, postId);
   else if (caller.kind === 'anonymous') throw refuse('sign-in-required');

@@ -48,7 +48,7 @@ export function admit(operation: Operation, caller: Caller, publicMode: boolean)
   if (operation.whileImpersonating === 'refused') checkNotImpersonating(caller);
 }
 
-/** Returns whether a request that goes on is still admitted: with the same account, or without one in public mode (PUBLIC-1). */
+/** Returns whether the caller of an open stream is still admitted: the same account, or none in public mode (PUBLIC-1). */
 export function staysAdmitted(before: Caller, now: Caller, publicMode: boolean): boolean {
   if (now.kind === 'anonymous') return before.kind === 'anonymous' && publicMode;
   return before.kind === 'user' && before.ref === now.ref;

@@ -36,7 +36,7 @@ export function mayWrite({ muted }: Pick<Guest, 'muted'>): boolean {
   return !muted;
 }
 
-/** Throws 403 unless visitors of the link read what its guests write: on links that take no feedback, nobody does. */
+/** Throws 403 on a link that takes no feedback, whose visitors do not read what guests wrote. */
 export function checkReadsFeedback(visitor: LinkVisitor): void {
   if (!takesFeedback(visitor)) throw refuse('link-feedback-not-allowed');
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../platform/database/pool.ts';
-import { refuse } from '../platform/http/refuse.ts';
 import { type Caller, holds, type SignedIn, teamsWith } from './caller.ts';
+import { checkHolds } from './door.ts';
 import { lasting, live } from './live.ts';
 import { type Opened, openFor } from './visibilities.ts';
 
@@ -135,12 +135,12 @@ export function listedDrafts(caller: Caller): Predicate {
 
 /** Throws 403 unless the caller may publish; anyone who may write posts may keep drafts (POST-13). */
 export function checkMayPublish(caller: SignedIn): void {
-  if (!holds(caller, 'posts.publish')) throw refuse('capability-missing', { capability: 'posts.publish' });
+  checkHolds(caller, 'posts.publish');
 }
 
 /** Throws 403 unless the caller may create posts from assets, as the door of `POST /posts` does. */
 export function checkMayCreatePosts(caller: SignedIn): void {
-  if (!holds(caller, 'posts.create')) throw refuse('capability-missing', { capability: 'posts.create' });
+  checkHolds(caller, 'posts.create');
 }
 
 /** Posts that an account likes. Likes are private: for any other account the result is empty. */

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../platform/http/refuse.ts';
 import { holds, type SignedIn } from './caller.ts';
+import { checkHolds } from './door.ts';
 import { trashed } from './live.ts';
 
 /** Who sees deleted things and who restores them. Predicates refer to a post, asset or collection `x`. */
@@ -21,7 +22,7 @@ export function trashedBy(caller: SignedIn): Predicate {
 
 /** Everyone's things in the trash; throws 403 for callers without `system.admin` (TRASH-5). */
 export function everyonesTrash(caller: SignedIn): Predicate {
-  if (!holds(caller, 'system.admin')) throw refuse('capability-missing', { capability: 'system.admin' });
+  checkHolds(caller, 'system.admin');
   return trashed('x');
 }
 

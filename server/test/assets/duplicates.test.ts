@@ -162,7 +162,7 @@ test('merging gives the kept file what it lacks, replaces the others in posts, a
   expect(await list(mara, 'similar')).toEqual([]);
 });
 
-// DUPLICATE-6
+// DUPLICATE-6, DUPLICATE-7
 test('merging moves links and named shares to the kept file if it is held alike, and widens no other', async () => {
   const bytes = await scene(6);
   const first = await upload(mara, bytes, { sensitivity: 'restricted', title: 'Gate' });
@@ -179,12 +179,15 @@ test('merging moves links and named shares to the kept file if it is held alike,
   const [moved, pinned, other] = [
     await link(alike, { allow_picks: true }),
     await link(alike, { version: 1 }),
-    await link(wider),
+    await link(wider, { allow_picks: true, allow_feedback: true }),
   ];
   const visit = library.anonymous();
   await visit.ok('recordLinkView', { params: { token: moved.token, id: alike } });
-  const jonas = await guestsOf(library).newGuest(moved, 'Jonas');
+  const { newGuest } = guestsOf(library);
+  const [jonas, ada] = [await newGuest(moved, 'Jonas'), await newGuest(other, 'Ada')];
   await jonas.pick(alike);
+  await ada.pick(wider);
+  await ada.comment({ asset_id: wider, body: 'Of this copy' });
   const group = (await list(mara, 'exact')).find(({ assets }) => idsOf(assets).includes(alike));
   const body = { keep: first.id, remove: [alike, wider] };
   expect((await resolve(mara, group?.id ?? '', body)).status).toBe(204);
@@ -205,6 +208,9 @@ test('merging moves links and named shares to the kept file if it is held alike,
   await root.ok('restoreAsset', { params: { id: wider } });
   const back = await visit.ok('openLink', { params: { link: other.token } });
   expect(back.items.map(({ id }) => id)).toEqual([wider]);
+  expect(await ada.comments()).toMatchObject([{ body: 'Of this copy', asset_id: wider }]);
+  const kept = await mara.ok('listLinkPicks', { params: { link: other.id } });
+  expect(kept.items).toMatchObject([{ asset_id: wider, guest: { name: 'Ada' } }]);
 });
 
 // DUPLICATE-7
@@ -215,7 +221,9 @@ test('merging moves comments on places, and what guests wrote and picked, to the
   const copy = await mara.ok('createAsset', {
     body: { file_hash: kept.file_hash ?? '', sensitivity: 'posts' },
   });
-  await mara.ok('addAssetVersion', { params: { id: copy.id }, body: formOf(second) });
+  // The kept file never had the bytes of the second version of its copy.
+  for (const bytes of [await scene(13), second])
+    await mara.ok('addAssetVersion', { params: { id: copy.id }, body: formOf(bytes) });
   const post = await publish(mara, [{ id: copy.id }]);
   const annotate = (words: string, version: number) =>
     tom.ok('createAnnotation', {
@@ -223,7 +231,8 @@ test('merging moves comments on places, and what guests wrote and picked, to the
       body: { asset_id: copy.id, version, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: words },
     });
   await annotate('On the first', 1);
-  const root = await annotate('On the second', 2);
+  await annotate('On another', 2);
+  const root = await annotate('On the second', 3);
   await mara.ok('createComment', { params: { id: post.id }, body: { body: 'Yes', parent_id: root.id } });
 
   const link = await mara.ok('createPostLink', {
@@ -239,6 +248,7 @@ test('merging moves comments on places, and what guests wrote and picked, to the
   const { items } = await tom.ok('listComments', { params: { id: post.id }, query: {} });
   expect(items.map(({ body, annotation }) => [body, annotation?.asset_id, annotation?.version])).toEqual([
     ['On the second', kept.id, 2],
+    ['On another', kept.id, 2],
     ['On the first', kept.id, 1],
   ]);
   expect(items[0]?.replies?.map(({ body }) => body)).toEqual(['Yes']);

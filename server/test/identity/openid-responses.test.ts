@@ -4,7 +4,7 @@ import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary } from '../support/library.ts';
-import { beginAtForger, client, openBrowser } from '../support/openid.ts';
+import { type Browser, beginAtForger, client, openBrowser } from '../support/openid.ts';
 import { openProviders } from './open-providers.ts';
 
 /** Responses of providers of OpenID Connect, most of them forged. */
@@ -19,16 +19,21 @@ beforeEach(() => {
   forger.idToken = (usual) => forger.sign(usual);
 });
 
-const start = `${address}/api/v1/auth/oidc/studio/start`;
 const mara = { sub: 'id-of-mara', preferred_username: 'mara' };
+
+/** Starts a sign-in of mara in a browser, and returns the address to which the provider sends her back. */
+async function callbackFor(browser: Browser): Promise<string> {
+  provider.person = mara;
+  let at = `${address}/api/v1/auth/oidc/studio/start`;
+  while (!at.includes('/callback?')) at = (await browser.open(at)).location ?? '';
+  return at;
+}
 
 describe('responses', () => {
   // SSO-20, SSO-21
   test('belong to the browser that asked, and count once', async () => {
-    provider.person = mara;
     const [mine, theirs] = [openBrowser(library), openBrowser(library)];
-    let at = start;
-    while (!at.includes('/callback?')) at = (await mine.open(at)).location ?? '';
+    const at = await callbackFor(mine);
     expect(await theirs.follow(at)).toBe('/sign-in?error=invalid');
     expect(await mine.follow(at)).toBe('/');
     expect(await mine.follow(at)).toBe('/sign-in?error=expired');
@@ -37,10 +42,8 @@ describe('responses', () => {
 
   // SSO-21
   test('are refused after ten minutes', async () => {
-    provider.person = mara;
     const browser = openBrowser(library);
-    let at = start;
-    while (!at.includes('/callback?')) at = (await browser.open(at)).location ?? '';
+    const at = await callbackFor(browser);
     await deps.db.updateTable('sign_in_flows').set({ expires_at: '2020-01-01T00:00:00Z' }).execute();
     expect(await browser.follow(at)).toBe('/sign-in?error=expired');
   });
@@ -150,22 +153,21 @@ describe('responses', () => {
   });
 
   // SSO-24
-  test.each([
-    ['is down', (response: ServerResponse) => response.destroy()],
+  test.each<[string, (response: ServerResponse) => void]>([
+    ['is down', (response) => void response.destroy()],
     [
       'answers HTML',
-      (response: ServerResponse) =>
-        response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>'),
+      (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Welcome</h1>'),
     ],
-    ['fails', (response: ServerResponse) => response.writeHead(500).end('{}')],
+    ['fails', (response) => response.writeHead(500).end('{}')],
     [
       'redirects',
-      (response: ServerResponse) =>
+      (response) =>
         response.writeHead(302, { location: `${provider.issuer}/.well-known/openid-configuration` }).end(),
     ],
     [
       'has the configuration of another issuer',
-      (response: ServerResponse) =>
+      (response) =>
         response.writeHead(200, { 'content-type': 'application/json' }).end(
           JSON.stringify({
             issuer: 'https://other.example',
@@ -175,13 +177,13 @@ describe('responses', () => {
     ],
     [
       'answers too much',
-      (response: ServerResponse) =>
+      (response) =>
         response
           .writeHead(200, { 'content-type': 'application/json' })
           .end(`{"issuer":"${'x'.repeat(2_000_000)}"}`),
     ],
   ])('say that the provider is unavailable when it %s', async (_, instead) => {
-    forger.instead = (response) => void instead(response);
+    forger.instead = instead;
     expect((await signInAtForger()).page).toBe('/sign-in?error=unavailable');
   });
 });

@@ -120,7 +120,7 @@ describe('what a guest writes', () => {
     ['a decision', (guest: Guest) => guest.decide({ decision: 'approved' })],
     ['a pick', (guest: Guest) => guest.pick(one)],
     ['a name', (guest: Guest) => guest.name('Jonas Berg')],
-  ])('%s tells the editors of the post to read the lists of the link again', async (_, act) => {
+  ])('%s notifies the editors of the post that the lists of the link have changed', async (_, act) => {
     const { id, link } = await share();
     const guest = await newGuest(link, 'Jonas');
     const [editor, plain] = [await look(owner, id), await look(reader, id)];
@@ -192,6 +192,25 @@ describe('the stream of a link', () => {
     await owner.ok('deleteComment', { params: { id: made.id } });
     await stream.ended;
     expect(stream.text()).not.toContain('event:');
+  });
+
+  // GUEST-13
+  test('is no longer notified once its process has not renewed it for a minute', async () => {
+    const { link } = await share();
+    const jonas = await newGuest(link, 'Jonas');
+    const stream = await follow(jonas);
+    const renewed = (seconds: number) =>
+      library.deps.db
+        .updateTable('link_streams')
+        .set({ seen_at: new Date(Date.now() - seconds * 1000).toISOString() })
+        .where('link_id', '=', link.id)
+        .execute();
+    await renewed(90);
+    await jonas.comment({ body: 'missed' });
+    await renewed(0);
+    await jonas.comment({ body: 'received' });
+    await stream.heard('comment', said('received'));
+    expect(stream.text()).not.toContain('missed');
   });
 
   // GUEST-13

@@ -23,12 +23,12 @@ afterEach(async () => {
 
 /** Starts a server of one stream; `say` notifies its account. */
 async function serve(readState: ReadStreamState, heartbeatMs: number) {
-  let heard: ((word: string | null) => void) | null = null;
+  let receive: ((payload: string | null) => void) | null = null;
   const listener: Listener = {
-    hear(_, told) {
-      heard = told;
+    subscribe(_, receiver) {
+      receive = receiver;
       return () => {
-        heard = null;
+        receive = null;
       };
     },
     reconnect: () => {},
@@ -42,8 +42,22 @@ async function serve(readState: ReadStreamState, heartbeatMs: number) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
-  return { url: `http://127.0.0.1:${port}/`, say: (word: string | null) => heard?.(word) };
+  return { url: `http://127.0.0.1:${port}/`, say: (payload: string | null) => receive?.(payload) };
 }
+
+const silent: Listener = { subscribe: () => () => {}, reconnect: () => {}, close: async () => {} };
+
+const emptyTopic: Topic = {
+  key: 'link',
+  most: null,
+  first: null,
+  concerns: () => true,
+  read: async () => [],
+  beat: async () => {},
+  end: async () => {},
+};
+
+const newResponse = () => new ServerResponse(new IncomingMessage(new Socket()));
 
 const state = (version: string) => ({ event: 'e', data: { version }, version });
 
@@ -109,7 +123,7 @@ test('coalesces a hundred notifications without missing the last', async () => {
 });
 
 test('a client that leaves before its stream is open holds none', async () => {
-  const streams = openEventStreams({ hear: () => () => {}, reconnect: () => {}, close: async () => {} });
+  const streams = openEventStreams(silent);
   const { promise: counted, resolve } = Promise.withResolvers<number>();
   const arrived = Promise.withResolvers<void>();
   const server = createServer(async (_, response) => {
@@ -130,19 +144,10 @@ test('a client that leaves before its stream is open holds none', async () => {
 
 // GUEST-13
 test('bounds the streams of a topic, whatever the addresses of their visitors', async () => {
-  const streams = openEventStreams({ hear: () => () => {}, reconnect: () => {}, close: async () => {} });
-  const topic = (key: string): Topic => ({
-    key,
-    most: 2,
-    first: null,
-    concerns: () => true,
-    read: async () => [],
-    beat: async () => {},
-    end: async () => {},
-  });
+  const streams = openEventStreams(silent);
   const open = (address: string, key: string) => {
-    const response = new ServerResponse(new IncomingMessage(new Socket()));
-    streams.open(address, async () => 'nothing', response, topic(key));
+    const response = newResponse();
+    streams.open(address, async () => 'nothing', response, { ...emptyTopic, key, most: 2 });
     return response;
   };
   const first = open('192.0.2.1', 'link');
@@ -153,4 +158,67 @@ test('bounds the streams of a topic, whatever the addresses of their visitors', 
   open('192.0.2.3', 'link');
   expect(streams.count()).toBe(3);
   streams.close();
+});
+
+test('announces to the reader of the state that messages about a topic are read next', async () => {
+  const channels = new Map<string, (payload: string | null) => void>();
+  const streams = openEventStreams({
+    ...silent,
+    subscribe(channel, receive) {
+      channels.set(channel, receive);
+      return () => {};
+    },
+  });
+  const [looked, read] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
+  const looks: boolean[] = [];
+  const look: ReadStreamState = async (hasMessages) => {
+    looks.push(hasMessages);
+    looked.resolve();
+    return 'nothing';
+  };
+  const topic: Topic = {
+    ...emptyTopic,
+    async read(message) {
+      read.resolve(message);
+      return [];
+    },
+  };
+  streams.open('192.0.2.1', look, newResponse(), topic);
+  await looked.promise;
+  // The stream is idle again.
+  await sleep(0);
+  channels.get('post')?.('link comment 1');
+  expect(await read.promise).toBe('comment 1');
+  expect(looks).toEqual([false, true]);
+  streams.close();
+});
+
+test('ends a topic after the last heartbeat, which could register the stream again', async () => {
+  const streams = openEventStreams(silent, 10);
+  const [began, wrote, ended] = [
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+    Promise.withResolvers<void>(),
+  ];
+  const calls: string[] = [];
+  const response = newResponse();
+  streams.open('192.0.2.1', async () => 'nothing', response, {
+    ...emptyTopic,
+    async beat() {
+      began.resolve();
+      await wrote.promise;
+      calls.push('beat');
+    },
+    async end() {
+      calls.push('end');
+      ended.resolve();
+    },
+  });
+  await began.promise;
+  response.emit('close');
+  await sleep(0);
+  wrote.resolve();
+  await ended.promise;
+  expect(calls.at(-1)).toBe('end');
+  expect(calls).toContain('beat');
 });

@@ -85,7 +85,7 @@ export const CONNECTIONS = 4;
  */
 async function untilListening({ db, listener }: Pick<DatabasePool, 'db' | 'listener'>): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const end = listener.hear('tests', () => resolve());
+  const end = listener.subscribe('tests', () => resolve());
   await promise;
   end();
   await sql`select`.execute(db);

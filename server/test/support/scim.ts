@@ -9,7 +9,7 @@ export const urns = {
 };
 
 /** The properties of resources, lists and errors that tests read; the assertions check them. */
-export interface ScimBody {
+interface ScimBody {
   id?: string;
   userName?: string;
   active?: boolean;

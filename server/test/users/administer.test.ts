@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { isHash } from '../../src/people/identity/hash-forms.ts';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, openLibrary, password } from '../support/library.ts';
 import { addAccount, anotherSession, bearer, grant, nowhere, signIn } from '../support/people.ts';
@@ -141,13 +142,31 @@ describe('sign_in', () => {
   test('counts only what works now: hashes, enabled providers and a configured directory', async () => {
     const cannot = { possible: false, by: [], obstacle: 'no_password' };
     // SIGNIN-9
-    for (const [name, stored] of Object.entries({ 'plain text': password, nothing: '' }))
+    const bcrypt = (cost: number) => `$2y$${cost}$${'a'.repeat(53)}`;
+    const argon2 = (costs: string) => `$argon2id$v=19$${costs}$${'a'.repeat(22)}$${'a'.repeat(43)}`;
+    const invalid = {
+      'plain text': password,
+      nothing: '',
+      'costly bcrypt': bcrypt(32),
+      'costly argon2': argon2('m=262145,t=4,p=1'),
+      'argon2 without passes': argon2('m=65536,t=0,p=1'),
+      'argon2 with little memory': argon2('m=15,t=4,p=2'),
+    };
+    for (const [name, stored] of Object.entries(invalid)) {
       expect([name, await stateOf(await addAccount(library, name, stored))]).toEqual([name, cannot]);
-    for (const [name, stored] of Object.entries({ md5: 'A'.repeat(32), sha256: 'a'.repeat(64) }))
-      expect([name, await stateOf(await addAccount(library, name, stored))]).toEqual([
-        name,
-        { possible: true, by: ['password'] },
-      ]);
+      expect([name, isHash(stored)]).toEqual([name, false]);
+    }
+    const valid = {
+      md5: 'A'.repeat(32),
+      sha256: 'a'.repeat(64),
+      bcrypt: bcrypt(31),
+      argon2: argon2('m=262144,t=16,p=16'),
+    };
+    for (const [name, stored] of Object.entries(valid)) {
+      const state = await stateOf(await addAccount(library, name, stored));
+      expect([name, state]).toEqual([name, { possible: true, by: ['password'] }]);
+      expect([name, isHash(stored)]).toEqual([name, true]);
+    }
     const [ofDirectory, ofProvider] = [await addAccount(library, 'ldap'), await addAccount(library, 'oidc')];
     const ldap = { provider: 'ldap', provider_subject: 'x' };
     await db.updateTable('users').set(ldap).where('ref', '=', ofDirectory).execute();

@@ -2,7 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, test, vi } from 'vitest';
 import { jpeg, plainText } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { beyondEdge, overhang, visit } from './hands.ts';
+import { beyondEdge, overhang, showMore, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** Pages with text of 200 %, with a zoom of 400 %, without motion and with forced colours. */
@@ -11,10 +11,11 @@ import { openStudio } from './studio.ts';
  * A zoom of 400 % makes a window of 1280 × 1024 pixels this small. A larger default size of text also moves the
  * breakpoints, which are in rem; a font size of `html` would not.
  */
+const zoomed = { name: 'a zoom of 400 %', standard: 16, width: 320, height: 256 };
 const screens = [
   { name: 'text of 200 % on a phone', standard: 32, width: 390, height: 844 },
   { name: 'text of 200 % on a desktop', standard: 32, width: 1440, height: 900 },
-  { name: 'a zoom of 400 %', standard: 16, width: 320, height: 256 },
+  zoomed,
 ];
 
 const studio = await openStudio();
@@ -140,6 +141,20 @@ test('menus fit into the window with large text and a zoom of 400 %', async () =
     await expect.poll(isInside, { message: screen.name }).toBe(true);
     await mara.keyboard.press('Escape');
     await menu.waitFor({ state: 'detached' });
+  }
+});
+
+// ABLE-7
+test('the rare actions of a page fit into a narrow window each time they open', async () => {
+  await show(zoomed);
+  await visit(mara, `/assets/${pier}`);
+  await loaded(mara);
+  const actions = mara.getByRole('group', { name: 'More', exact: true });
+  for (const time of ['first', 'second']) {
+    await showMore(mara);
+    expect(await overhang(mara), `the ${time} time`).toBe(0);
+    await mara.keyboard.press('Escape');
+    await actions.waitFor({ state: 'hidden' });
   }
 });
 

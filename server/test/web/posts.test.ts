@@ -331,7 +331,7 @@ test('shares a post with people by name and stops sharing', async () => {
   const name = ana.getByLabel('Add a person');
   await name.fill('nobody-here');
   await ana.getByRole('button', { name: 'Add', exact: true }).click();
-  await ana.getByText('There is no account named nobody-here.').waitFor();
+  await ana.getByText('There is no account named “nobody-here”.').waitFor();
   await name.fill('ben');
   await name.press('Enter');
   const people = ana.getByRole('list', { name: 'People it is shared with' });

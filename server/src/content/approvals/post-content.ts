@@ -5,7 +5,7 @@ import { enqueueAll } from '../../core/job-table.ts';
 import { announceAll } from '../../people/notifications/announce.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { moveMembers } from '../workflow/member-states.ts';
-import { tellOfReviews } from './tell.ts';
+import { sendReviewEvents } from './review-events.ts';
 
 /** Makes a post one whose content is followed, and returns the version of its content. */
 export async function followPost(tx: Tx, actor: SignedIn, postId: string): Promise<number> {
@@ -68,7 +68,10 @@ export async function followContent(tx: Tx, actor: SignedIn, posts: RawBuilder<u
         select from review_reviewers rr where rr.review_id = r.id and rr.decision is not null) order by r.id) end as reviews`.execute(
     tx,
   );
-  await tellOfReviews(tx, sql`r.post_id = any(${rows.map((row) => row.post_id)}::uuid[]) and ${openReview}`);
+  await sendReviewEvents(
+    tx,
+    sql`r.post_id = any(${rows.map((row) => row.post_id)}::uuid[]) and ${openReview}`,
+  );
   await reopen(tx, actor, rows);
 }
 

@@ -100,7 +100,7 @@ export async function sendOriginal(
   return { status: 302, headers: { location, 'cache-control': 'private, no-store' } } as const;
 }
 
-/** Returns a response once what it says is recorded. Closes its file if that fails. */
+/** Returns a response once its download is recorded. Closes its file if the record fails. */
 export async function onceRecorded<T extends object>(sent: T, recorded: Promise<void>): Promise<T> {
   try {
     await recorded;

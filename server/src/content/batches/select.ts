@@ -20,8 +20,8 @@ async function selectAssets(
 }
 
 /**
- * The posts that match, oldest first, as a query with the column `id`. Without a state, only those that lists show: all
- * results of a list include no drafts (BATCH-1).
+ * The posts that match, oldest first, as a query with the column `id`. Without a state, only those that lists show, which
+ * are no drafts (BATCH-1).
  */
 async function selectPosts(
   db: Database,

@@ -49,7 +49,7 @@ export type Action = ((step: Step) => Promise<StepResult>) & {
   before?(tx: Tx): Promise<void>;
   /** A dry run decides about all items at once, because what is decided about one depends on the others. */
   readonly together?: true;
-  /** Throws a Refusal if it takes fewer objects than this. */
+  /** Throws a Refusal if there are more objects than the action takes. */
   checkCount?(count: number): void;
 };
 

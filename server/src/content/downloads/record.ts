@@ -4,7 +4,7 @@ import type { HttpFacts } from '../../core/handle.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { isOutOfRoom } from '../../platform/storage/room.ts';
 
-/** Returns whether a download begins with this response: not its later parts, requests for the head, or unchanged files. */
+/** Returns whether a download begins with this response; false for later parts, HEAD requests and unchanged files. */
 export function beginsDownload(
   { header, isHead }: Pick<HttpFacts, 'header' | 'isHead'>,
   status: number,
@@ -15,8 +15,8 @@ export function beginsDownload(
 }
 
 /**
- * Records downloads by a person with an account in the history of the files (ASSET-40). On a full disk they are not recorded, so
- * that people can still take their files. Locks assets first, as their purge does.
+ * Records downloads by a signed-in caller in the history of the files (ASSET-40). On a full disk nothing is recorded, so that
+ * files can still be downloaded. Locks assets first, as their purge does.
  */
 export async function recordDownloads(
   db: Database,

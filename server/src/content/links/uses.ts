@@ -44,7 +44,7 @@ export async function countUses(
       last_at = now()`.execute(db);
 }
 
-/** Counts a download whose response begins here. */
+/** Counts a download if it begins with this response. */
 export async function countDownload(
   db: Database,
   http: Pick<HttpFacts, 'header' | 'isHead'>,

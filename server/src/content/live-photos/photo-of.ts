@@ -13,11 +13,11 @@ interface Photo {
   id: string;
   name: string;
   hash: string;
-  /** Whether it was added within a day. Devices give the same names again and again. */
+  /** Whether it was added within the last day. Devices reuse names. */
   recent: boolean;
 }
 
-/** Of more photos with one name than these, the newest count. */
+/** If more photos have one name, only the newest are candidates. */
 const MOST_CANDIDATES = 20;
 
 /** Returns the owner's photos with the name of a film that have no other film: HEIC before JPEG, then the newest. */

@@ -1,6 +1,7 @@
 import { streamLinkEvents } from '@vitrine/contract/guests';
 import { checkReadsFeedback } from '../../access/guests.ts';
 import { handle } from '../../core/handle.ts';
+import type { ReadStreamState } from '../../platform/http/event-streams.ts';
 import { visitLink } from '../links/visit.ts';
 import { followLink } from './follow-link.ts';
 import { eventHeaders, openOrEnd } from './open.ts';
@@ -15,9 +16,10 @@ export const events = handle(streamLinkEvents, async (deps, { params, http }) =>
     checkReadsFeedback(visitor);
     return visitor;
   };
-  const look = async () => {
-    await resolve();
-    return 'nothing' as const;
+  const look: ReadStreamState = async (hasMessages) => {
+    // Reading a message visits the link.
+    if (!hasMessages) await resolve();
+    return 'nothing';
   };
   const topic = await followLink(deps.db, await resolve(), resolve);
   return {

@@ -8,21 +8,19 @@ import { identityJson } from '../../access/identities.ts';
 import { manageableLinks } from '../../access/links.ts';
 import { readablePosts } from '../../access/posts.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import type { Topic } from '../../platform/http/event-streams.ts';
+import type { StreamEvent, Topic } from '../../platform/http/event-streams.ts';
 import { type CommentRow, commentColumns, showComment } from '../comments/show.ts';
 import { type GuestCommentRow, guestCommentColumns, showInThread } from '../guest-comments/show.ts';
 import { readReviewNews } from '../reviews/show.ts';
 import { GONE_AFTER } from './open.ts';
 
-type Said = { event: string; data: unknown }[];
-
-/** Returns what a change of a comment means to this caller: nothing, unless the thread shows it to them (ANNOTATION-10). */
+/** Returns the event of a changed comment; none unless the thread shows it to this caller (ANNOTATION-10). */
 async function readChange(
   db: Database,
   caller: Caller,
   event: 'comment' | 'resolved',
   id: string,
-): Promise<Said> {
+): Promise<StreamEvent[]> {
   const { rows } = await sql<CommentRow & { is_deleted: boolean }>`
     select ${commentColumns(caller)}, c.deleted_at is not null as is_deleted
     from comments c join posts p on p.id = c.post_id left join users cu on cu.ref = c.author_user_ref
@@ -35,13 +33,18 @@ async function readChange(
 }
 
 /** Returns a review as this caller reads it: nothing, unless they edit its post or are asked (REVIEW-13). */
-async function readDecision(db: Database, caller: SignedIn, id: string): Promise<Said> {
+async function readDecision(db: Database, caller: SignedIn, id: string): Promise<StreamEvent[]> {
   const review = await readReviewNews(db, caller, id);
   return review === null ? [] : [{ event: 'decision', data: review }];
 }
 
 /** Returns which whiteboard changed, to those who read the post and not only its annotations (BOARD-10). */
-async function readWhiteboardNews(db: Database, caller: Caller, postId: string, id: string): Promise<Said> {
+async function readWhiteboardNews(
+  db: Database,
+  caller: Caller,
+  postId: string,
+  id: string,
+): Promise<StreamEvent[]> {
   const { rows } = await sql<{ updated_at: string | null }>`
     select w.updated_at from posts p left join whiteboards w on w.id = ${id}::uuid and w.post_id = p.id
     where p.id = ${postId} and ${readablePosts(caller)}`.execute(db);
@@ -52,7 +55,12 @@ async function readWhiteboardNews(db: Database, caller: Caller, postId: string, 
 }
 
 /** Returns a comment of a guest as the thread shows it to the editors of the post; to others nothing (GUEST-14). */
-async function readGuestNews(db: Database, caller: SignedIn, postId: string, id: string): Promise<Said> {
+async function readGuestNews(
+  db: Database,
+  caller: SignedIn,
+  postId: string,
+  id: string,
+): Promise<StreamEvent[]> {
   const { rows } = await sql<GuestCommentRow & { is_deleted: boolean }>`
     select ${guestCommentColumns}, gc.deleted_at is not null as is_deleted
     from guest_comments gc join link_guests g on g.id = gc.guest_id
@@ -64,14 +72,14 @@ async function readGuestNews(db: Database, caller: SignedIn, postId: string, id:
 }
 
 /** Returns that the feedback of a link has changed, to those who read it (GUEST-14). */
-async function readFeedbackNews(db: Database, caller: SignedIn, linkId: string): Promise<Said> {
+async function readFeedbackNews(db: Database, caller: SignedIn, linkId: string): Promise<StreamEvent[]> {
   const { rows } =
     await sql`select from share_links l where l.id = ${linkId} and ${manageableLinks(caller)}`.execute(db);
   return rows.map(() => ({ event: 'feedback', data: { link_id: linkId } }));
 }
 
 /** Returns the accounts that look at a post and may read it now, by name (ANNOTATION-11). */
-async function readPresence(db: Database, caller: SignedIn, postId: string): Promise<Said> {
+async function readPresence(db: Database, caller: SignedIn, postId: string): Promise<StreamEvent[]> {
   const { rows: looking } = await sql<{ user_ref: number }>`select distinct user_ref from post_presence
     where post_id = ${postId} and user_ref is not null and seen_at > now() - ${GONE_AFTER}`.execute(db);
   const refs = await viewersOf(
@@ -85,7 +93,12 @@ async function readPresence(db: Database, caller: SignedIn, postId: string): Pro
 }
 
 /** Returns the events that a message about a post means for the caller. */
-async function readNews(db: Database, caller: Caller, postId: string, message: string): Promise<Said> {
+async function readNews(
+  db: Database,
+  caller: Caller,
+  postId: string,
+  message: string,
+): Promise<StreamEvent[]> {
   const [what = '', id = ''] = message.split(' ');
   if (what === 'whiteboard') return readWhiteboardNews(db, caller, postId, id);
   if (what === 'comment' || what === 'resolved') return readChange(db, caller, what, id);
@@ -97,7 +110,7 @@ async function readNews(db: Database, caller: Caller, postId: string, message: s
 }
 
 /**
- * Notes that the caller looks at a post, and returns the events of the post. `resolve` returns the caller with their
+ * Registers that the caller has a post open, and returns the topic of the post. `resolve` returns the caller with their
  * current rights, which decide about each event.
  */
 export async function lookAtPost(
@@ -109,23 +122,23 @@ export async function lookAtPost(
   const stream = randomUUID();
   const shown = shownViewer(caller);
   // Without an account to show, the list of viewers stays as it is.
-  const tell = async () => {
+  const notifyViewers = async () => {
     if (shown !== null) await sql`select tell_post(${postId}::uuid, 'presence')`.execute(db);
   };
   const leave = async () => {
     await sql`delete from post_presence where stream_id = ${stream}
       or (post_id = ${postId} and seen_at < now() - ${GONE_AFTER})`.execute(db);
-    await tell();
+    await notifyViewers();
   };
   // A post without such rows has no events (`tell_post`), so visitors have one, too.
-  const note = () =>
+  const register = () =>
     db
       .insertInto('post_presence')
       .values({ stream_id: stream, post_id: postId, user_ref: shown })
       .onConflict((conflict) => conflict.column('stream_id').doUpdateSet({ seen_at: sql`now()` }))
       .execute();
-  await note();
-  await tell();
+  await register();
+  await notifyViewers();
   return {
     key: postId,
     most: null,
@@ -136,7 +149,7 @@ export async function lookAtPost(
       return now === null || !(await mayDiscuss(db, now, postId)) ? [] : readNews(db, now, postId, message);
     },
     async beat() {
-      await note();
+      await register();
     },
     end: leave,
   };

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import type { Topic } from '../../platform/http/event-streams.ts';
 
-/** Rows of streams that were not seen for this long belong to a process that was killed. */
+/** Rows of streams that were not renewed for this long belong to a process that was killed. `tell_link` has the same limit. */
 export const GONE_AFTER = sql`interval '60 seconds'`;
 
 export const eventHeaders = {

@@ -10,7 +10,7 @@ import type { Database, Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { followPost } from '../approvals/post-content.ts';
-import { tellOfReviews } from '../approvals/tell.ts';
+import { sendReviewEvents } from '../approvals/review-events.ts';
 import { lockMembers, moveMembers } from '../workflow/member-states.ts';
 import { isComplete } from './complete.ts';
 import { writeChangedReview } from './show.ts';
@@ -99,7 +99,7 @@ async function decide(tx: Tx, caller: SignedIn, id: string, body: Body): Promise
     where rr.review_id = ${id} and rr.user_ref = ${caller.ref} and rr.decided_at is not null`.execute(tx);
   const at = rows[0]?.at ?? '';
   await announce(tx, { what: 'review_decided', review: id, actor: caller.ref, at, decision: body.decision });
-  await tellOfReviews(tx, sql`r.id = ${id}`);
+  await sendReviewEvents(tx, sql`r.id = ${id}`);
   await recordEvent(tx, caller, {
     event: 'review.decided',
     target: { kind: 'post', id: postId },

@@ -19,7 +19,7 @@ import { JsonText } from '../../platform/http/answer.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { followPost } from '../approvals/post-content.ts';
-import { tellOfReviews } from '../approvals/tell.ts';
+import { sendReviewEvents } from '../approvals/review-events.ts';
 import { lockEditable } from '../posts/edit.ts';
 import { lockMembers, moveMembers } from '../workflow/member-states.ts';
 import { writeChangedReview } from './show.ts';
@@ -103,7 +103,7 @@ export const request = handle(requestReview, async (deps, { caller, params, body
     const id = await insertReview(tx, caller, post.id, body, reviewers);
     await moveMembers(tx, caller, post.id, { to: 'review', review: id });
     await announce(tx, { what: 'review_requested', review: id, actor: caller.ref });
-    await tellOfReviews(tx, sql`r.id = ${id}`);
+    await sendReviewEvents(tx, sql`r.id = ${id}`);
     await recordEvent(tx, caller, {
       event: 'review.requested',
       target: { kind: 'post', id: post.id },
@@ -131,7 +131,7 @@ export const close = handle(closeReview, async ({ db }, { caller, params }) => {
       .set({ closed_at: sql<string>`now()` })
       .where('id', '=', params.id)
       .execute();
-    await tellOfReviews(tx, sql`r.id = ${params.id}`);
+    await sendReviewEvents(tx, sql`r.id = ${params.id}`);
     await recordEvent(tx, caller, {
       event: 'review.closed',
       target: { kind: 'post', id: row.post_id },

@@ -9,10 +9,8 @@ export function rawPairs<File extends { readonly name: string }>(files: readonly
   const candidates = files.filter(({ name }) => isPhotoName(name) || isRawName(name));
   const groups = Map.groupBy(candidates, ({ name }) => foldedStem(name));
   return [...groups.values()].flatMap((group) => {
-    const [photos, raws] = [
-      group.filter(({ name }) => isPhotoName(name)).sort(byFormat),
-      group.filter(({ name }) => isRawName(name)),
-    ];
+    const photos = group.filter(({ name }) => isPhotoName(name)).sort(byFormat);
+    const raws = group.filter(({ name }) => isRawName(name));
     return photos.length > 0 && raws.length > 0 ? [[...photos, ...raws]] : [];
   });
 }

@@ -76,7 +76,8 @@ interface Content {
   announcement: Announcement;
 }
 
-const only = (body: Body | null, announcement: Announcement = nothing): Content => ({
+/** Returns content without shares and definitions to send before it. */
+const contentOf = (body: Body | null, announcement: Announcement = nothing): Content => ({
   body,
   shares: [],
   fieldIds: [],
@@ -96,7 +97,7 @@ function namedBy({ kind, object_id: id }: OutboxRow): Named | null {
 async function shareContent(db: Database, row: OutboxRow, peer: PeerCaller): Promise<Content> {
   const { activity, kind, object_id, details } = row;
   const named = namedBy(row);
-  if (named === null) return only(null);
+  if (named === null) return contentOf(null);
   const person = typeof details.target_user === 'string' ? details.target_user : null;
   const team = typeof details.target_team === 'string' ? details.target_team : null;
   const { rows } = await sql<{ scope: string; expires_at: string | null }>`select s.scope, s.expires_at
@@ -106,11 +107,11 @@ async function shareContent(db: Database, row: OutboxRow, peer: PeerCaller): Pro
   const [share] = rows;
   const isKnown = await isAnnounced(db, peer, named);
   if (activity === 'unshare')
-    return only(share === undefined && isKnown ? { type: 'aa:Unshare', ...details } : null);
-  if (share === undefined || !(isKnown || (await isGiven(db, peer, named)))) return only(null);
+    return contentOf(share === undefined && isKnown ? { type: 'aa:Unshare', ...details } : null);
+  if (share === undefined || !(isKnown || (await isGiven(db, peer, named)))) return contentOf(null);
   const { expires_at: _, ...terms } = details;
   const expiry = share.expires_at === null ? {} : { expires_at: share.expires_at };
-  return only(
+  return contentOf(
     { type: 'aa:Share', ...terms, scope: share.scope, ...expiry },
     { brings: [named], withdraws: null },
   );
@@ -171,7 +172,7 @@ async function deletedComment(
     from comments c where c.id = ${row.object_id} and (${isReceived} or exists (select from federated_objects o
       where o.kind = 'comment' and o.local_id = c.id and o.peer_id = ${peer.peerId}))`.execute(db);
   const [comment] = rows;
-  return only(comment === undefined ? null : { type: 'Delete', object: comment.uri }, {
+  return contentOf(comment === undefined ? null : { type: 'Delete', object: comment.uri }, {
     brings: [],
     withdraws: named,
   });
@@ -184,11 +185,11 @@ async function withdrawal(
   row: OutboxRow,
   peer: PeerCaller,
 ): Promise<Content> {
-  if (row.kind === 'field' || row.kind === 'comment') return only(null);
+  if (row.kind === 'field' || row.kind === 'comment') return contentOf(null);
   const named: Named = { kind: row.kind, id: row.object_id };
-  if (!(await mayWithdraw(db, peer, named, row.activity_id))) return only(null);
+  if (!(await mayWithdraw(db, peer, named, row.activity_id))) return contentOf(null);
   const object = objectUri(install.url, collections[row.kind], row.object_id);
-  return only({ type: 'Delete', object }, { brings: [], withdraws: named });
+  return contentOf({ type: 'Delete', object }, { brings: [], withdraws: named });
 }
 
 /** Returns what a change says in the current state. */
@@ -210,13 +211,13 @@ async function bodyOf(
       from posts p where p.id = ${row.object_id} and ${postsDiscussedWith(peer)}`.execute(db);
     const [post] = rows;
     // The peer has lost the post, or the like was withdrawn or repeated, which a later change reports.
-    if (post === undefined || post.liked !== (row.activity === 'like')) return only(null);
+    if (post === undefined || post.liked !== (row.activity === 'like')) return contentOf(null);
     return row.activity === 'like'
-      ? only({ type: 'Like', object: post.uri })
-      : only({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });
+      ? contentOf({ type: 'Like', object: post.uri })
+      : contentOf({ type: 'Undo', object: { type: 'Like', actor, object: post.uri } });
   }
   // This change consists of definitions only, which are sent as preludes.
-  if (row.kind === 'field') return { ...only(null), fieldIds: [row.object_id] };
+  if (row.kind === 'field') return { ...contentOf(null), fieldIds: [row.object_id] };
   if (row.activity === 'delete') return deletedComment(db, install, row, peer);
   const writing: Writing = { db, secretKey: deps.secretKey, install, peer, owner };
   const rendered =

@@ -103,17 +103,17 @@ function folderName(folder: string, directory: string): string {
   return folder === '' ? resolve(directory) : folder;
 }
 
-/** Groups of one transaction. */
+/** Stacks of one transaction. */
 const STACKS_AT_ONCE = 500;
 
-/** Stacks raw files and their photos (STACK-6). Groups without a new file stay as people have left them. */
+/** Stacks raw files with their photos (STACK-6). Leaves out groups without a new file, which people may have unstacked. */
 async function stackFolders(
   { db }: Deps,
   files: readonly FoundFile[],
   { assetOf, pathOf }: { assetOf: ReadonlyMap<string, string>; pathOf: ReadonlyMap<string, string> },
 ): Promise<number> {
   const groups: string[][] = [];
-  for (const [, inFolder] of Map.groupBy(files, ({ folder }) => folder)) {
+  for (const inFolder of Map.groupBy(files, ({ folder }) => folder).values()) {
     for (const pair of rawPairs(inFolder)) {
       const ids = [...new Set(pair.flatMap(({ path }) => assetOf.get(path) ?? []))];
       if (ids.some((id) => pathOf.has(id))) groups.push(ids);

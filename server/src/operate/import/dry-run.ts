@@ -22,7 +22,7 @@ interface Measured {
   isPresent: boolean;
 }
 
-/** What an import does with files beside storing them. */
+/** What an import does with files besides storing them. */
 interface Arranging {
   fields: readonly PathField[];
   /** Whether raw files are stacked with their photos. */

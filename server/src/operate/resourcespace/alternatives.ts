@@ -39,8 +39,8 @@ async function isFilmOf(
 }
 
 /**
- * Imports an alternative file as an asset of its own with the access of its resource, as an earlier version, or as the film of
- * a photo.
+ * Imports an alternative file as a separate asset with the access of its resource, as an earlier version, or as the film of a
+ * photo.
  */
 export async function importAlternative(
   context: Context,

@@ -61,7 +61,7 @@ function withoutEscapes(bytes: Buffer): Buffer {
   return plain.subarray(0, length);
 }
 
-/** A quoted text: where it ends, and whether its bytes are what they stand for. */
+/** A quoted text: where it ends, whether it has no escapes, and whether it is ASCII. */
 interface Quoted {
   end: number;
   isPlain: boolean;
@@ -100,7 +100,7 @@ function decodeQuoted(bytes: Buffer, at: number, quoted: Quoted): string {
   return decodeBytes(contentOf(bytes, at, quoted));
 }
 
-/** Returns the end of what is not quoted: a number, NULL, or a prefix of a text. */
+/** Returns the end of an unquoted part: a number, NULL, or the prefix of a text. */
 function endOfBare(bytes: Buffer, at: number): number | null {
   for (let end = at; end < bytes.length; end += 1) {
     const byte = bytes[end];
@@ -150,7 +150,7 @@ function skipBlanks(bytes: Buffer, at: number): number {
   return here;
 }
 
-/** A row: the values that are kept, and the number of all. */
+/** The kept values of a row, and the number of all its values. */
 interface Row {
   kept: (string | null)[];
   length: number;
@@ -164,11 +164,17 @@ export function scanRow(bytes: Buffer, at: number, isKept: readonly boolean[]): 
   const kept: (string | null)[] = [];
   for (let length = 1; ; length += 1) {
     const from = skipBlanks(bytes, here + 1);
-    const scanned = isKept[length - 1] === true ? scanValue(bytes, from) : null;
-    if (scanned !== null) kept.push(scanned.value);
-    const end = scanned === null ? endOfValue(bytes, from) : scanned.end;
-    if (end === null) return null;
-    here = skipBlanks(bytes, end);
+    if (isKept[length - 1] === true) {
+      const scanned = scanValue(bytes, from);
+      if (scanned === null) return null;
+      kept.push(scanned.value);
+      here = scanned.end;
+    } else {
+      const end = endOfValue(bytes, from);
+      if (end === null) return null;
+      here = end;
+    }
+    here = skipBlanks(bytes, here);
     if (here >= bytes.length) return null;
     if (bytes[here] === close) return { value: { kept, length }, end: here + 1 };
     if (bytes[here] !== comma) throw new Error('a value is followed by neither a comma nor a parenthesis');

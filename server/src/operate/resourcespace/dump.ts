@@ -61,8 +61,9 @@ interface Parser {
 /** The table whose rows are being read. */
 interface Current {
   table: string;
-  /** Which of its columns are read, by their places, and the names of those. */
+  /** Whether each of its columns is read. */
   isKept: readonly boolean[];
+  /** The names of the columns that are read. */
   columns: readonly string[];
   isLatin1: boolean;
 }

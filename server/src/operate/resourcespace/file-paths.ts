@@ -11,7 +11,7 @@ export interface FileStore {
 }
 
 /** A way in which ResourceSpace names its files. */
-interface Layout {
+export interface Layout {
   isEvenSpread: boolean;
   key: string;
   folder: string;
@@ -19,13 +19,19 @@ interface Layout {
 
 const hash = (text: string) => createHash('md5').update(text).digest('hex').slice(0, 15);
 
-function pathIn(
-  { root }: FileStore,
+/** A file of a resource, or an alternative file. */
+interface FileName {
+  ref: number;
+  alt: number | null;
+  extension: string;
+}
+
+/** Returns the path of a file in a file store. */
+export function pathIn(
+  root: string,
   { isEvenSpread, key, folder }: Layout,
-  ref: number,
-  alt: number | null,
-  extension: string,
-) {
+  { ref, alt, extension }: FileName,
+): string {
   const digits = isEvenSpread ? [...String(ref)].reverse() : [...String(ref)];
   const last = digits.length - 1;
   const folders = digits.map((digit, at) =>
@@ -61,7 +67,7 @@ export function openFileFinder(store: FileStore): FileFinder {
     // An extension is part of a path.
     if (!/^[\p{L}\p{N}_~-]{1,20}$/u.test(extension)) return null;
     for (const layout of layouts) {
-      const path = pathIn(store, layout, ref, alt, extension);
+      const path = pathIn(store.root, layout, { ref, alt, extension });
       if (!(await isFile(path))) continue;
       layouts = [layout, ...layouts.filter((other) => other !== layout)];
       return path;
@@ -83,6 +89,12 @@ export function openFileFinder(store: FileStore): FileFinder {
 /** The beginning of a file that older checksums cover. */
 const CHECKED_BYTES = 50_000;
 
+/** Returns the older checksum of a file, of its size and its beginning. */
+export function partialChecksum(sizeBytes: number, beginning: Buffer): string {
+  const hash = createHash('md5').update(`${sizeBytes}_`).update(beginning.subarray(0, CHECKED_BYTES));
+  return hash.digest('hex');
+}
+
 /** Returns whether a file has the checksum that ResourceSpace recorded: of the whole file, or of its size and beginning. */
 export async function hasChecksum(path: string, recorded: string): Promise<boolean> {
   const file = await open(path);
@@ -90,8 +102,7 @@ export async function hasChecksum(path: string, recorded: string): Promise<boole
     const { size } = await file.stat();
     const head = Buffer.alloc(Math.min(size, CHECKED_BYTES));
     await file.read(head, 0, head.length, 0);
-    const partial = createHash('md5').update(`${size}_`).update(head).digest('hex');
-    if (partial === recorded.toLowerCase()) return true;
+    if (partialChecksum(size, head) === recorded.toLowerCase()) return true;
     const whole = createHash('md5');
     for await (const chunk of file.createReadStream({ start: 0, autoClose: false })) whole.update(chunk);
     return whole.digest('hex') === recorded.toLowerCase();

@@ -59,7 +59,7 @@ export function statusOf(archive: number): 'active' | 'draft' | 'archived' {
   return archive < 0 ? 'draft' : 'archived';
 }
 
-/** The accounts that see an asset by themselves, and for how long. */
+/** Returns the accounts that have access to an asset of their own, and when it expires. */
 function sharesOf(context: Context, { readers }: Exposure) {
   return readers.flatMap(({ user, expires }) => {
     const account = accountOf(context, user);

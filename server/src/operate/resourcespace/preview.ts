@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { isTitle } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
 import type { Installation } from './installation.ts';
@@ -7,7 +8,7 @@ import type { Staging } from './staging.ts';
 /** How many files a dry run looks for; in a store on a network, looking for all of them takes hours. */
 const MOST_LOOKED_FOR = 20_000;
 
-/** How many files are looked for at once: a store on a network answers each after a while. */
+/** How many files are looked for at once, because a store on a network responds slowly. */
 const LOOKED_FOR_AT_ONCE = 16;
 
 async function missingFiles(
@@ -18,17 +19,13 @@ async function missingFiles(
     `select ref, file_extension, file_path from rs_resource where ref > 0 and coalesce(no_file, 0) <> 1
       and coalesce(file_extension, '') <> '' order by ref limit ${MOST_LOOKED_FOR}`,
   );
-  const missing: number[] = [];
-  const queue = rows.values();
-  const lane = async () => {
-    for (const { ref, file_extension, file_path } of queue) {
-      const isSynced = file_path !== null && file_path.trim() !== '';
-      const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
-      if (path === null) missing.push(ref);
-    }
-  };
-  await Promise.all(Array.from({ length: LOOKED_FOR_AT_ONCE }, lane));
-  return { looked: rows.length, missing: missing.toSorted((a, b) => a - b) };
+  const limit = pLimit(LOOKED_FOR_AT_ONCE);
+  const missing = await limit.map(rows, async ({ ref, file_extension, file_path }) => {
+    const isSynced = file_path !== null && file_path.trim() !== '';
+    const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
+    return path === null ? [ref] : [];
+  });
+  return { looked: rows.length, missing: missing.flat() };
 }
 
 const counted = [

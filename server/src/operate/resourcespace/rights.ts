@@ -12,12 +12,12 @@ export interface Rights {
     | null;
 }
 
-/** A resource with what decides who sees it, as `rightsColumns` selects it. */
+/** A resource with its rights, as `rightsColumns` selects it. */
 export interface RightsRow extends Rights {
   ref: number;
 }
 
-/** The columns of a resource `r` that decide who sees it. Of its nodes only those matter that a filter names. */
+/** The columns of a resource `r` that decide who sees it. They include only nodes that a filter names. */
 export const rightsColumns = `r.ref, r.resource_type, r.archive, r.access, r.created_by,
   (select array_agg(n.node order by n.node) from rs_resource_node n where n.resource = r.ref
     and n.node = any(array(select f.node from rs_filter_rule_node f))) as nodes,

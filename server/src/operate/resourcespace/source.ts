@@ -190,8 +190,8 @@ export const tables = {
 
 export type TableName = keyof typeof tables;
 
-/** The tables to read, and which of their columns. */
+/** The columns to read of each table. */
 export type Wanted = Readonly<Record<string, readonly string[]>>;
 
-/** What a dry run reads: it only counts the entries of the history, which has many times as many rows as any other table. */
+/** The columns that a dry run reads. It only counts the rows of the history, which is by far the largest table. */
 export const tablesOfDryRun: Wanted = { ...tables, resource_log: ['ref'] };

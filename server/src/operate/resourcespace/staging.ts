@@ -143,7 +143,7 @@ function isTableName(name: string): name is TableName {
   return Object.hasOwn(tables, name);
 }
 
-/** Rows are sent together until they have this many characters; one by one, each costs more than reading it. */
+/** Characters of the rows that are sent together: sending a single row costs more than reading it. */
 const SENT_TOGETHER = 64 * 1024;
 
 /** Copies rows; columns that are not read are left out. */

@@ -14,8 +14,8 @@ export interface Survey {
   narrowed: number;
 }
 
-/** The rights of resources, and how many have them: many resources have the same. */
-const all = `select resource_type, archive, access, created_by, nodes, custom::json as custom, count(*) as count
+/** Selects the distinct rights of resources, each with the number of resources that have them. */
+const distinctRights = `select resource_type, archive, access, created_by, nodes, custom::json as custom, count(*) as count
   from (select r.resource_type, r.archive, r.access, r.created_by, r.nodes, r.custom::text as custom
     from (select ${rightsColumns} from ${resources}) r) x
   group by resource_type, archive, access, created_by, nodes, custom`;
@@ -30,7 +30,7 @@ export async function surveyAccess(
   const kinds = { everyone: 0, withheld: 0, hidden: 0, closed: 0 };
   const worst = new Map<number, Access>(audience.profiles.map(({ group }) => [group, 0]));
   let narrowed = 0;
-  for await (const rows of staging.batches<Rights & { count: number }>(all, 1000)) {
+  for await (const rows of staging.batches<Rights & { count: number }>(distinctRights, 1000)) {
     for (const row of rows) {
       const rights = rightsOf(row);
       const exposure = exposureOf(rights, audience, installation.access, today);

@@ -1,3 +1,5 @@
+import { type RawBuilder, sql } from 'kysely';
+
 /**
  * The forms of stored passwords that verify (SIGNIN-7, SIGNIN-8). The costs of bcrypt and Argon2id are bounded, so that a
  * stored hash cannot make a sign-in take minutes or gigabytes.
@@ -23,4 +25,15 @@ export function isArgon2(stored: string): boolean {
 /** Returns whether this text of an earlier system is a hash that can verify. */
 export function isHash(stored: string): boolean {
   return bcryptForm.test(stored) || digestForm.test(stored) || isArgon2(stored);
+}
+
+const isArgon2InSql = (stored: RawBuilder<string | null>) => sql`(
+  select memory between 8 * lanes and ${MOST_KIB} and passes between 1 and ${MOST_PASSES} and lanes between 1 and ${MOST_LANES}
+  from regexp_match(${stored}, ${argon2Form.source}) costs,
+    lateral (select costs[1]::integer as memory, costs[2]::integer as passes, costs[3]::integer as lanes) cost)`;
+
+/** The same decision as `isHash` in SQL; false for null. */
+export function isHashInSql(stored: RawBuilder<string | null>): RawBuilder<boolean> {
+  return sql`coalesce(${stored} ~ ${bcryptForm.source} or ${stored} ~* ${digestForm.source}
+    or ${isArgon2InSql(stored)}, false)`;
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { isHashInSql } from './hash-forms.ts';
 import { type RegistryDeps, readProviders } from './provider-registry.ts';
 
 /** The providers with which people can sign in now. */
@@ -23,8 +24,7 @@ export async function waysToSignIn(deps: RegistryDeps & Pick<Deps, 'providers'>)
 }
 
 /** Whether an account `u` has a password that can verify: a hash, not the plain text of an earlier system (SIGNIN-9). */
-const hasPassword = sql<boolean>`coalesce(u.password_hash ~*
-  '^([$]2[aby][$].{56}|[$]argon2id[$].+|[0-9a-f]{32}|[0-9a-f]{64})$', false)`;
+const hasPassword = isHashInSql(sql.ref<string | null>('u.password_hash'));
 
 /** The names of the ways with which an account `u` can sign in now, as an array. */
 export function waysOf({ redirecting, directory }: WaysToSignIn): RawBuilder<string[]> {

@@ -28,8 +28,8 @@ function mentionedNames(text: string): string[] {
 }
 
 /**
- * Returns the mentioned accounts that may read the post, so that a mention reveals no post. In comments, these are those
- * who discuss it (NOTICE-4).
+ * Returns the mentioned accounts that may read the post, so that a mention reveals no post. For comments, `among` also
+ * admits those who read only its annotations (NOTICE-4).
  */
 export async function mentionedReaders(
   db: Database,

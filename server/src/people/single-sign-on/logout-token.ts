@@ -3,7 +3,7 @@ import { createLocalJWKSet, decodeJwt, errors, type JSONWebKeySet, type JWTPaylo
 import { guardedFetch } from '../../platform/http/guarded-fetch.ts';
 import type { OidcProvider } from '../identity/provider-registry.ts';
 import { SignInFailure } from './failure.ts';
-import { discover, MOST_BYTES, type OidcDeps, type RemainingMs, startPatience } from './oidc.ts';
+import { discover, MOST_BYTES, type OidcDeps, type RemainingMs, startTimeout } from './oidc.ts';
 
 const EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 
@@ -81,7 +81,7 @@ export async function verifyLogoutToken(
 ): Promise<{ issuer: string; token: LogoutToken }> {
   try {
     checkUnverified(token, provider);
-    const remainingMs = startPatience();
+    const remainingMs = startTimeout();
     const configuration = await discover(deps, provider, remainingMs);
     const { issuer, jwks_uri: address } = configuration.serverMetadata();
     const keys = createLocalJWKSet(await fetchKeys(deps, address ?? '', remainingMs));

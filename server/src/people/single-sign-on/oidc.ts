@@ -14,10 +14,11 @@ export const MOST_BYTES = 1024 ** 2;
 // Only libraries with such a provider load the client.
 const load = () => import('openid-client');
 
-/** Returns how many milliseconds are left to a provider, at least one; all requests of a step share them (SSO-24). */
+/** Returns how many milliseconds are left until the timeout, at least one. */
 export type RemainingMs = () => number;
 
-export function startPatience(): RemainingMs {
+/** Starts the timeout that all requests to a provider in one step share (SSO-24). */
+export function startTimeout(): RemainingMs {
   const until = performance.now() + TIMEOUT_MS;
   return () => Math.max(1, until - performance.now());
 }
@@ -70,7 +71,7 @@ function failureOf(error: unknown): SignInFailure {
 export async function discover(
   { config }: OidcDeps,
   provider: OidcProvider,
-  remainingMs = startPatience(),
+  remainingMs = startTimeout(),
 ): Promise<Configuration> {
   const client = await load();
   const { settings, clientSecret } = provider;

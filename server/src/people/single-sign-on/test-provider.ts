@@ -18,7 +18,7 @@ import { claimedAccounts, findAccount, findProvisioned } from './admit.ts';
 import { SignInFailure } from './failure.ts';
 import { fetchKeys } from './logout-token.ts';
 import { mappedRole, mappedTeams } from './mapping.ts';
-import { discover, startPatience } from './oidc.ts';
+import { discover, startTimeout } from './oidc.ts';
 import { isOfAllowedDomain, type Person, personOf } from './person.ts';
 import { describe, personOfAttributes } from './saml.ts';
 
@@ -40,7 +40,7 @@ async function check<T>(
 }
 
 async function checkOidc(deps: Deps, provider: OidcProvider): Promise<ProviderCheck[]> {
-  const remainingMs = startPatience();
+  const remainingMs = startTimeout();
   const discovery = await check(
     'discovery',
     'the configuration of the provider cannot be read, or is of another issuer',

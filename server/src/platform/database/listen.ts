@@ -5,10 +5,10 @@ import { named } from './name.ts';
 /** One connection of this process for LISTEN and NOTIFY. */
 export interface Listener {
   /**
-   * Calls `heard` with each payload on the channel; with null when the connection is first established and after every
+   * Calls `receive` with each payload on the channel; with null when the connection is first established and after every
    * reconnect, since notifications may have been lost. Returns the function that unsubscribes.
    */
-  hear(channel: string, heard: (word: string | null) => void): () => void;
+  subscribe(channel: string, receive: (payload: string | null) => void): () => void;
   /** Drops a connection that no longer responds, which would otherwise look alive for hours. */
   reconnect(): void;
   close(): Promise<void>;
@@ -19,14 +19,14 @@ const CONNECT_WITHIN_MS = 5000;
 
 /** Creates a listener that connects with the first subscription and reconnects when its connection breaks. */
 export function openListener(settings: pg.ClientConfig): Listener {
-  const hearers = new Map<string, Set<(word: string | null) => void>>();
+  const subscribers = new Map<string, Set<(payload: string | null) => void>>();
   let connection: Promise<pg.Client> | null = null;
   let current: pg.Client | null = null;
   let again: NodeJS.Timeout | null = null;
   let closed = false;
 
-  const tellAll = (channel: string, word: string | null) => {
-    for (const heard of hearers.get(channel) ?? []) heard(word);
+  const publish = (channel: string, payload: string | null) => {
+    for (const receive of subscribers.get(channel) ?? []) receive(payload);
   };
 
   const retry = () => {
@@ -37,7 +37,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
       again = null;
       void listen().then(
         () => {
-          for (const channel of hearers.keys()) tellAll(channel, null);
+          for (const channel of subscribers.keys()) publish(channel, null);
         },
         () => {},
       );
@@ -58,7 +58,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
     client.on('end', () => {
       if (current === client) retry();
     });
-    client.on('notification', ({ channel, payload }) => tellAll(channel, payload ?? ''));
+    client.on('notification', ({ channel, payload }) => publish(channel, payload ?? ''));
     await client.connect();
     await client.query('select pg_try_advisory_lock_shared($1)', [advisoryLocks.presence]);
     return client;
@@ -68,7 +68,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
     connection ??= connect();
     try {
       const client = await connection;
-      for (const channel of hearers.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      for (const channel of subscribers.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     } catch (error) {
       retry();
       throw error;
@@ -76,15 +76,15 @@ export function openListener(settings: pg.ClientConfig): Listener {
   };
 
   return {
-    hear(channel, heard) {
-      const those = hearers.get(channel) ?? new Set();
-      hearers.set(channel, those.add(heard));
+    subscribe(channel, receive) {
+      const those = subscribers.get(channel) ?? new Set();
+      subscribers.set(channel, those.add(receive));
       if (!closed)
         void listen().then(
-          () => heard(null),
+          () => receive(null),
           () => {},
         );
-      return () => those.delete(heard);
+      return () => those.delete(receive);
     },
     reconnect() {
       current?.connection.stream.destroy();

@@ -4,15 +4,22 @@ import type { Listener } from '../database/listen.ts';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
 import { refuse } from './refuse.ts';
 
-/** State sent to the reader of a stream whenever `version` differs from the previous one. */
-interface StreamState {
+/** An event as the contract declares it. */
+export interface StreamEvent {
   event: string;
   data: unknown;
+}
+
+/** State sent to the reader of a stream whenever `version` differs from the previous one. */
+interface StreamState extends StreamEvent {
   version: string;
 }
 
-/** Reads the current state; null when the stream must end, and `nothing` while there is nothing to send. */
-export type ReadStreamState = () => Promise<StreamState | 'nothing' | null>;
+/**
+ * Reads the current state; null when the stream must end, and `nothing` while there is nothing to send. With `hasMessages`,
+ * messages about the topic are read next.
+ */
+export type ReadStreamState = (hasMessages: boolean) => Promise<StreamState | 'nothing' | null>;
 
 /** Whose stream it is: the ref of an account, or the address of a visitor without one. */
 type StreamOwner = number | string;
@@ -21,23 +28,23 @@ type StreamOwner = number | string;
 export interface Topic {
   /** The first word of the messages about it. */
   key: string;
-  /** The most streams of it in a process; null: any number. */
+  /** Maximum number of streams of the topic in a process; null if there is no limit. */
   most: number | null;
-  /** The message that a new stream reads first, once it hears all others; null: none. */
+  /** The message that a new stream reads first, after it has subscribed to all others; null if there is none. */
   first: string | null;
-  /** Whether a message may mean something for the reader; the stream does not read the others. */
+  /** Returns whether a message may concern the reader. The stream ignores other messages. */
   concerns(message: string): boolean;
-  /** Returns the events that the rest of a message means for the reader, as far as they may know of it. */
-  read(message: string): Promise<{ event: string; data: unknown }[]>;
+  /** Returns the events that a message, without its key, causes for the reader, if they may receive them. */
+  read(message: string): Promise<StreamEvent[]>;
   /** Called with each heartbeat. */
   beat(): Promise<void>;
-  /** Called when the stream has ended. */
+  /** Called when the stream and its last heartbeat have ended. */
   end(): Promise<void>;
 }
 
 /** The open event streams of this process. Their state is in the database, so any process may serve them. */
 export interface EventStreams {
-  /** Opens a stream, which ends with its response; throws 429 when its owner, its topic, or all visitors have too many. */
+  /** Opens a stream, which ends with its response. Throws 429 if its owner, its topic or all visitors have too many. */
   open(owner: StreamOwner, readState: ReadStreamState, response: ServerResponse, topic?: Topic): Readable;
   /** Returns the number of open streams. */
   count(): number;
@@ -70,7 +77,7 @@ const mostOf = (owner: StreamOwner) => (isVisitor(owner) ? MOST_OF_AN_ADDRESS : 
 interface Open {
   refresh(): void;
   /** Queues a message about the topic of the stream. */
-  tell(message: string): void;
+  receive(message: string): void;
   /** Ends the stream, after writing these last lines if given. */
   end(lastWords?: string): void;
 }
@@ -85,7 +92,7 @@ function farewell(): string {
 /** Creates a stream that reads its state on opening, on request and with each heartbeat, one read at a time. */
 function openStream(
   readState: ReadStreamState,
-  ended: (stream: Open) => void,
+  ended: (stream: Open, beats: Promise<void>) => void,
   heartbeatMs: number,
   topic: Topic | undefined,
 ) {
@@ -95,13 +102,14 @@ function openStream(
   let busy = false;
   let asked = false;
   let over = false;
+  let beats = Promise.resolve();
 
   const stream: Open = {
     refresh: () => {
       asked = true;
       if (!busy) void lookUntilQuiet();
     },
-    tell: (message) => {
+    receive: (message) => {
       if (topic?.concerns(message) === false) return;
       if (unread.push(message) > MOST_UNREAD) stream.end();
       else stream.refresh();
@@ -111,7 +119,7 @@ function openStream(
       over = true;
       clearInterval(heartbeat);
       body.end(lastWords);
-      ended(stream);
+      ended(stream, beats);
     },
   };
 
@@ -122,9 +130,9 @@ function openStream(
   async function readUnread(): Promise<void> {
     while (unread.length > 0 && !over) {
       const message = unread.shift() ?? '';
-      const said = await topic?.read(message).catch(() => null);
-      if (said === null) stream.end();
-      else if (!over) for (const { event, data } of said ?? []) send(event, data);
+      const events = await topic?.read(message).catch(() => null);
+      if (events === null) stream.end();
+      else if (!over) for (const { event, data } of events ?? []) send(event, data);
     }
   }
 
@@ -134,7 +142,7 @@ function openStream(
       asked = false;
       // An error ends the stream: the browser reconnects and then gets the reason. While the database is not available,
       // reconnecting would be refused and the browser would give up, so the stream retries.
-      const state = await readState().catch((error: unknown) =>
+      const state = await readState(unread.length > 0).catch((error: unknown) =>
         error instanceof DatabaseUnavailable ? 'later' : null,
       );
       if (state === 'later') setTimeout(stream.refresh, CHECK_AGAIN_MS).unref();
@@ -154,7 +162,7 @@ function openStream(
     // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
     body.write(': still here\n\n');
-    void topic?.beat().catch(() => {});
+    beats = beats.then(() => topic?.beat()).catch(() => {});
     stream.refresh();
   }, heartbeatMs);
   heartbeat.unref();
@@ -167,27 +175,26 @@ function openStream(
 export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS): EventStreams {
   const owners = new Map<StreamOwner, Set<Open>>();
   const topics = new Map<string, Set<Open>>();
-  let stopHearing: (() => void) | null = null;
-  let stopHearingTopics: (() => void) | null = null;
-  let hasHeardTopics = false;
+  let unsubscribe: (() => void) | null = null;
+  let unsubscribeTopics: (() => void) | null = null;
+  let hasConnected = false;
   let visitors = 0;
   let closed = false;
 
-  const heard = (word: string | null) => {
-    const refs = word === null ? [...owners.keys()] : word.split(',').map(Number);
+  const refreshOwners = (payload: string | null) => {
+    const refs = payload === null ? [...owners.keys()] : payload.split(',').map(Number);
     for (const ref of refs) for (const stream of owners.get(ref) ?? []) stream.refresh();
   };
 
-  const heardOfTopic = (word: string | null) => {
-    if (word !== null) {
-      const [key = ''] = word.split(' ', 1);
-      for (const stream of topics.get(key) ?? []) stream.tell(word.slice(key.length + 1));
+  const deliver = (payload: string | null) => {
+    if (payload !== null) {
+      const [key = ''] = payload.split(' ', 1);
+      for (const stream of topics.get(key) ?? []) stream.receive(payload.slice(key.length + 1));
       return;
     }
     // Messages were lost: readers reconnect and read everything anew.
-    if (hasHeardTopics)
-      for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.end();
-    hasHeardTopics = true;
+    if (hasConnected) for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.end();
+    hasConnected = true;
   };
 
   /** Returns the streams of a topic, to which the caller adds one. */
@@ -197,12 +204,13 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
     return those;
   };
 
-  const leave = (topic: Topic, stream: Open) => {
+  const leave = (topic: Topic, stream: Open, beats: Promise<void>) => {
     const those = topics.get(topic.key);
     those?.delete(stream);
     if (those?.size === 0) topics.delete(topic.key);
-    // A process that stops may have closed the database already.
-    void topic.end().catch(() => {});
+    // After the last heartbeat, which would otherwise register the stream again. A process that stops may have closed the
+    // database already.
+    void beats.then(() => topic.end()).catch(() => {});
   };
 
   return {
@@ -214,10 +222,10 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
         (topic?.most != null && (topics.get(topic.key)?.size ?? 0) >= topic.most);
       if (isFull) throw refuse('too-many-event-streams', {}, { 'retry-after': '30' });
       // Subscribes before the first read, so that no change is missed in between.
-      if (!closed) stopHearing ??= listener.hear(CHANNEL, heard);
-      if (!closed && topic !== undefined) stopHearingTopics ??= listener.hear(TOPICS, heardOfTopic);
-      const ended = (stream: Open) => {
-        if (topic !== undefined) leave(topic, stream);
+      if (!closed) unsubscribe ??= listener.subscribe(CHANNEL, refreshOwners);
+      if (!closed && topic !== undefined) unsubscribeTopics ??= listener.subscribe(TOPICS, deliver);
+      const ended = (stream: Open, beats: Promise<void>) => {
+        if (topic !== undefined) leave(topic, stream, beats);
         those.delete(stream);
         if (those.size === 0 && owners.get(owner) === those) owners.delete(owner);
         if (isVisitor(owner)) visitors -= 1;
@@ -227,21 +235,21 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       if (isVisitor(owner)) visitors += 1;
       if (topic !== undefined) {
         streamsOf(topic.key).add(stream);
-        if (topic.first !== null) stream.tell(topic.first);
+        if (topic.first !== null) stream.receive(topic.first);
       }
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
-      // The client has left before the handler came here.
+      // The client disconnected before the stream was opened.
       if (response.closed) stream.end();
       return body;
     },
     count: () => [...owners.values()].reduce((sum, those) => sum + those.size, 0),
     close() {
       closed = true;
-      stopHearing?.();
-      stopHearing = null;
-      stopHearingTopics?.();
-      stopHearingTopics = null;
+      unsubscribe?.();
+      unsubscribe = null;
+      unsubscribeTopics?.();
+      unsubscribeTopics = null;
       for (const stream of [...owners.values()].flatMap((those) => [...those])) stream.end(farewell());
     },
   };

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { type Buffers, recycleBuffers } from '../storage/buffers.ts';
 
-/** Writes a chunk; resolves when the system has taken its bytes. */
+/** Writes a chunk; resolves when the operating system has accepted its bytes. */
 const write = (response: NodeJS.WritableStream, chunk: Buffer) =>
   new Promise<void>((resolve, reject) => {
     response.write(chunk, (error) => (error == null ? resolve() : reject(error)));
   });
 
 /**
- * Returns the body of a response whose chunks are read into buffers that are used again once they are sent. Streams do not
- * tell when that is, so `pipe` writes the chunks itself: at most two at a time, one that is being sent and the next one.
+ * Returns the body of a response whose chunks are read into buffers that are reused after they are sent. Streams do not report
+ * that, so `pipe` writes the chunks itself: at most two at a time, one that is being sent and the next one.
  */
 export function recyclingBody(read: (buffers: Buffers) => AsyncGenerator<Buffer>): Readable {
   const buffers = recycleBuffers();
@@ -33,7 +33,7 @@ export function recyclingBody(read: (buffers: Buffers) => AsyncGenerator<Buffer>
       sending = next;
     }
     await sending;
-    // An archive that was broken off must not end as if it were complete.
+    // An aborted archive must not end as if it were complete.
     if (body.destroyed) return;
     body.push(null);
     body.resume();

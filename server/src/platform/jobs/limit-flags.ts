@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Job, Worker, WorkerEvents } from 'graphile-worker';
 
 /**
- * Returns the flags whose jobs must not start now. `running` holds the number of running jobs of this process for each
- * flag that has any.
+ * Returns the flags whose jobs must not start now. `running` maps each flag to the number of jobs with it that this process
+ * is running; flags without running jobs are absent.
  */
 export type FlagRule = (running: ReadonlyMap<string, number>) => string[];
 

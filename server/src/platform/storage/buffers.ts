@@ -1,4 +1,4 @@
-/** Bytes of each buffer: the longest chunk that a file is read in. */
+/** Bytes of each buffer, and of the longest chunk in which a file is read. */
 export const BUFFER_BYTES = 256 * 1024;
 
 /** Memory for reading a file in chunks. */
@@ -7,9 +7,9 @@ export interface Buffers {
   take(length: number): Buffer;
 }
 
-/** Buffers that are used again. */
+/** Buffers that are reused. */
 export interface RecycledBuffers extends Buffers {
-  /** Takes back the buffer of a chunk, or of a part of it, that nothing reads any more. Ignores other chunks. */
+  /** Takes back the buffer of a chunk that is no longer read, or of a part of it. Ignores other chunks. */
   giveBack(chunk: Buffer): void;
 }
 
@@ -17,22 +17,19 @@ export const newBuffers: Buffers = { take: (length) => Buffer.allocUnsafeSlow(le
 
 /**
  * Returns buffers for one response. V8 marks the whole heap for every 64 MB of new buffers, which takes longer than sending
- * them. A buffer that is never given back is collected as usual.
+ * them. A buffer that is never given back is garbage collected.
  */
 export function recycleBuffers(): RecycledBuffers {
-  const free: ArrayBuffer[] = [];
-  const lent = new WeakMap<ArrayBufferLike, ArrayBuffer>();
+  const free: ArrayBufferLike[] = [];
+  const lent = new WeakSet<ArrayBufferLike>();
   return {
     take(length) {
       const memory = free.pop() ?? new ArrayBuffer(BUFFER_BYTES);
-      lent.set(memory, memory);
+      lent.add(memory);
       return Buffer.from(memory, 0, length);
     },
-    giveBack(chunk) {
-      const memory = lent.get(chunk.buffer);
-      if (memory === undefined) return;
-      lent.delete(memory);
-      free.push(memory);
+    giveBack({ buffer }) {
+      if (lent.delete(buffer)) free.push(buffer);
     },
   };
 }

@@ -47,8 +47,8 @@ export interface Bucket {
   /** Returns the metadata of an object; null when it does not exist. */
   find(key: string): Promise<BucketObject | null>;
   /**
-   * Reads an object or a range of it, and resolves with its total size too. Rejects with NoSuchObject, or with DamagedObject
-   * when it does not have `sizeBytes` bytes; null: any size.
+   * Reads an object or a range of it, and resolves with its total size, too. Rejects with NoSuchObject, or with DamagedObject
+   * if the object's size is not `sizeBytes`. With null, any size is accepted.
    */
   read(
     key: string,

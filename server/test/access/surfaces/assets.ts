@@ -133,6 +133,7 @@ const relating = (who: CallerKind, asset: AssetCell) => {
 
 /** The assets of the stack of an asset. */
 const pairOf = (asset: AssetCell) => (asset.related === undefined ? [] : [asset, asset.related]);
+
 /** The stack of an asset has the id of its top. */
 function stackPath(asset: AssetCell): string {
   const [top = '00000000-0000-4000-8000-0000000000ff'] = pairOf(asset)

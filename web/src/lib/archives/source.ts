@@ -4,12 +4,22 @@ import type { Service } from '#lib/service.ts';
 
 /** The most posts whose files are packed together: each is read for the ids of its files. */
 const mostPosts = 100;
+/** How many posts are read at the same time. */
+const atOnce = 10;
 
-/** What an archive packs, or a function that finds out. */
+/** What an archive packs, or a function that reads it. */
 export type ArchiveSource = ArchiveCreate | (() => Promise<ArchiveCreate>);
 
-const filesOf = async ({ client }: Service, id: string): Promise<string[]> =>
-  (await client.call('getPost', { params: { id } })).members.map(({ asset_id }) => asset_id);
+/** Returns the ids of the files of posts. */
+async function filesOf({ client }: Service, posts: readonly string[]): Promise<string[]> {
+  const files: string[] = [];
+  for (let at = 0; at < posts.length; at += atOnce) {
+    const reads = posts.slice(at, at + atOnce).map((id) => client.call('getPost', { params: { id } }));
+    for (const { members } of await Promise.all(reads))
+      files.push(...members.map(({ asset_id }) => asset_id));
+  }
+  return files;
+}
 
 /** Returns the files of targets, together with those of chosen posts; undefined for posts that a query selects. */
 export function archiveSourceOf(service: Service, targets: readonly Target[]): ArchiveSource | undefined {
@@ -22,8 +32,5 @@ export function archiveSourceOf(service: Service, targets: readonly Target[]): A
   const files = named.filter(({ subject }) => subject === 'asset').flatMap(({ ids }) => ids);
   const [post] = posts;
   if (post !== undefined && posts.length === 1 && files.length === 0) return { post_id: post };
-  return async () => {
-    const members = await Promise.all(posts.map((id) => filesOf(service, id)));
-    return { ids: [...new Set([...files, ...members.flat()])] };
-  };
+  return async () => ({ ids: [...new Set([...files, ...(await filesOf(service, posts))])] });
 }

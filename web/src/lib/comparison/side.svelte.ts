@@ -66,8 +66,8 @@ export function createSide(
     const query = versionsQuery(service, { id, updated_at: item?.asset?.updated_at ?? '' });
     return {
       ...query,
-      // Those of another file would name other bytes. Those of this one stay, so that its film is not replaced and
-      // stopped each time the file changes, for example while it is being prepared.
+      // Versions of another file refer to other bytes. Those of this file stay during a refetch, so that its film does
+      // not restart whenever the file changes, for example while it is being prepared.
       placeholderData: (before, earlier) => (earlier?.queryKey[1] === id ? before : undefined),
       enabled: enabled() && hasVersions(item),
     };

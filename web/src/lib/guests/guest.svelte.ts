@@ -28,11 +28,11 @@ export interface GuestVisit {
   ): Promise<LinkComment | undefined>;
   /** Reads the newest comments, or the older ones. */
   read(older?: boolean): Promise<boolean>;
-  /** Reads the newest comments while the guest works; rejects with CallError. */
+  /** Reads the newest comments without blocking other actions; rejects with CallError. */
   refresh(): Promise<void>;
-  /** Shows a comment that a guest has written just now. */
+  /** Shows a new comment of a guest. */
   receive(comment: LinkComment): void;
-  /** Removes a comment that is no longer there. */
+  /** Hides a comment that was deleted. */
   remove(id: string): void;
   /** Shows the name of the guest, and whether they are muted. */
   become(guest: { readonly name: string; readonly muted: boolean }): void;

@@ -4,12 +4,12 @@ import { untrack } from 'svelte';
 import { listenEvents } from '#lib/notifications/events.svelte.ts';
 import type { GuestVisit } from './guest.svelte.ts';
 
-/** What guests of a link did last, for screen readers. */
+/** The latest news of a link, for screen readers. */
 export interface LiveLink {
   readonly announcement: string;
 }
 
-/** Returns whether the link no longer shows what its guests write, so that its page must be read again. */
+/** Returns whether the link no longer shows feedback, so that its page must be read again. */
 function isOver(error: unknown): boolean {
   return error instanceof CallError && [401, 403, 404].includes(error.status);
 }

@@ -2,7 +2,7 @@ import { infiniteQueryOptions } from '@tanstack/svelte-query';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
-/** Returns the keys of the lists of a link, or of all links, which guests change. */
+/** Returns the query keys of the lists that guests of a link change; without `link`, of all links. */
 export function guestLists(link?: string): string[][] {
   return ['guests', 'feedback', 'picks'].map((list) => [
     'links',

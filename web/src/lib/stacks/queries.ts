@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { Service } from '#lib/service.ts';
 
-/** Reads the files of a stack that the user is shown, the top one first. */
+/** Reads the files of a stack that the user may see, the top one first. */
 export function stackQuery({ client }: Service, id: string) {
   return queryOptions({
     queryKey: ['stack', id],
@@ -9,14 +9,14 @@ export function stackQuery({ client }: Service, id: string) {
   });
 }
 
-/** Invalidates what shows stacks: lists of files, and the files of a stack that is open. */
+/** Invalidates lists of files, the open file, and the files of its stack. */
 async function forgetStacks({ queries }: Service): Promise<void> {
   await Promise.all(
     ['assets', 'asset', 'stack'].map((key) => queries.invalidateQueries({ queryKey: [key] })),
   );
 }
 
-/** Makes one stack of files, the first one on top. */
+/** Creates a stack of files, with the first one on top. */
 export async function stackFiles(service: Service, ids: readonly string[]): Promise<void> {
   await service.client.call('createStack', { body: { asset_ids: [...ids] } });
   await forgetStacks(service);
@@ -28,7 +28,7 @@ export async function chooseTop(service: Service, stackId: string, assetId: stri
   await forgetStacks(service);
 }
 
-/** Ends stacks, whose files stay. */
+/** Deletes stacks, but not their files. */
 export async function unstack(service: Service, ids: readonly string[]): Promise<void> {
   try {
     for (const id of ids) await service.client.call('deleteStack', { params: { id } });

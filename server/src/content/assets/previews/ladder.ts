@@ -51,7 +51,7 @@ export interface LadderInUse {
 /** Loads the ladder, and reloads it whenever a process changes it; without a listener it stays unchanged. */
 export async function followLadder(db: Database, listener: Listener | null): Promise<LadderInUse> {
   let ladder = await readLadder(db);
-  listener?.hear(CHANNEL, () => {
+  listener?.subscribe(CHANNEL, () => {
     readLadder(db).then(
       (read) => {
         ladder = read;
