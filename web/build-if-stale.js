@@ -21,6 +21,7 @@ const inputs = [
   'web/static',
   'web/tsconfig.json',
   'web/vite.config.ts',
+  'web/vite.sign-in.config.ts',
 ];
 
 function isBuiltFrom(wanted) {
@@ -46,6 +47,14 @@ function swapIn(pages, work, wanted) {
   throw new Error(`could not replace ${live}`);
 }
 
+/** Runs a script of the build; returns false and prints its output if it fails. */
+function run(script, env) {
+  const options = { cwd: web, encoding: 'utf8', maxBuffer: 64 * 1024 * 1024, env };
+  const { status, stdout, stderr, error } = spawnSync(process.execPath, script, options);
+  if (status !== 0) console.error(`${stdout ?? ''}${stderr ?? ''}${error?.message ?? ''}`);
+  return status === 0;
+}
+
 function build(wanted) {
   console.log('building the web app: this takes about half a minute, and is repeated only after a change');
   const work = join(web, '.svelte-kit', `build-${process.pid}`);
@@ -53,31 +62,20 @@ function build(wanted) {
   mkdirSync(work, { recursive: true });
   try {
     const viteFolder = dirname(createRequire(import.meta.url).resolve('vite/package.json'));
-    const run = spawnSync(process.execPath, [join(viteFolder, 'bin/vite.js'), 'build'], {
-      cwd: web,
-      encoding: 'utf8',
-      maxBuffer: 64 * 1024 * 1024,
-      env: {
-        ...process.env,
-        NODE_ENV: 'production',
-        VITRINE_WEB_OUT: pages,
-        VITRINE_WEB_WORK: work,
-        VITRINE_WEB_VERSION: wanted.slice(0, 16),
-      },
-    });
-    if (run.status !== 0 || !existsSync(join(pages, 'index.html'))) {
-      console.error(`${run.stdout ?? ''}${run.stderr ?? ''}${run.error?.message ?? ''}`);
-      return false;
-    }
-    const languages = spawnSync(
-      process.execPath,
-      [join(web, 'languages/write-pages.ts'), pages, join(work, 'texts.json'), join(work, 'preloads.json')],
-      { encoding: 'utf8' },
-    );
-    if (languages.status !== 0) {
-      console.error(`${languages.stdout ?? ''}${languages.stderr ?? ''}${languages.error?.message ?? ''}`);
-      return false;
-    }
+    const vite = join(viteFolder, 'bin/vite.js');
+    const env = {
+      ...process.env,
+      NODE_ENV: 'production',
+      VITRINE_WEB_OUT: pages,
+      VITRINE_WEB_WORK: work,
+      VITRINE_WEB_VERSION: wanted.slice(0, 16),
+    };
+    const isDone =
+      run([vite, 'build'], env) &&
+      existsSync(join(pages, 'index.html')) &&
+      run([vite, 'build', '--config', 'vite.sign-in.config.ts'], env) &&
+      run([join(web, 'languages/write-pages.ts'), pages, work], env);
+    if (!isDone) return false;
     writeFileSync(join(pages, '.inputs'), wanted);
     swapIn(pages, work, wanted);
     return true;

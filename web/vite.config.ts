@@ -6,6 +6,7 @@ import { defineConfig } from 'vite';
 import { chunkGroups, routesInChunks, writePreloads } from './bundling/chunks.ts';
 import { contractRoutes } from './bundling/contract-routes.ts';
 import { plainState } from './bundling/plain-state.ts';
+import { signInInDevelopment } from './bundling/sign-in.ts';
 import { languagePlugin } from './languages/plugin.ts';
 
 /** Set by build-if-stale.js, which builds beside the live files and then swaps the folders. */
@@ -17,6 +18,7 @@ export default defineConfig({
     contractRoutes(),
     plainState(),
     routesInChunks(),
+    signInInDevelopment(),
     writePreloads(resolve(import.meta.dirname, workFolder, 'preloads.json')),
     languagePlugin(resolve(import.meta.dirname, workFolder, 'texts.json')),
     tailwindcss(),

@@ -23,6 +23,10 @@ export const languageCookie = 'language';
 export const pageFileOf = (language: Language): string =>
   language === 'en' ? 'index.html' : `index.${language}.html`;
 
+/** Returns the name of the built sign-in page in a language. */
+export const signInFileOf = (language: Language): string =>
+  language === 'en' ? 'sign-in.html' : `sign-in.${language}.html`;
+
 /** Returns the name of the file beside a page with the files that kinds of pages load first. */
 export const preloadsFileOf = (language: Language): string => pageFileOf(language).replace(/html$/, 'json');
 

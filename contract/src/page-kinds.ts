@@ -1,11 +1,15 @@
-/** Kinds of pages by what they load first. `front`: pages outside the library, such as that for signing in. */
-export type PageKind = 'front' | 'library' | 'feed' | 'post' | 'link';
+/** Kinds of pages by what they load first. `front`: pages outside the library, such as those for registering. */
+export type PageKind = 'sign-in' | 'front' | 'library' | 'feed' | 'post' | 'link';
 
-const front = /^\/(?:sign-in|second-factor|register|setup|forgot-password|invite|reset|verify)(?:\/|$)/;
+/** Returns whether a path is that of the sign-in page, which is a document of its own. */
+export const isSignIn = (path: string): boolean => path === '/sign-in';
+
+const front = /^\/(?:second-factor|register|setup|forgot-password|invite|reset|verify)(?:\/|$)/;
 
 /** Returns the kind of the page at a path. */
 export function pageKindOf(path: string): PageKind {
   if (path === '/') return 'feed';
+  if (isSignIn(path)) return 'sign-in';
   if (/^\/posts\/[^/]+$/.test(path)) return 'post';
   if (/^\/s\/[^/]+$/.test(path)) return 'link';
   return front.test(path) ? 'front' : 'library';

@@ -17,8 +17,6 @@ const front = [
   '+error.svelte',
   '(front)/+layout.svelte',
   '(front)/+layout.ts',
-  '(front)/sign-in/+page.svelte',
-  '(front)/sign-in/+page.ts',
 ];
 const library = ['(library)/+layout.svelte', '(library)/+layout.ts', '(library)/+error.svelte'];
 /** The page that most visits start with. What it needs before anything is pressed is one request. */
@@ -35,6 +33,7 @@ const inChunks = new Set([front, library, feed, post, link].flat());
 
 /** The routes that each kind of page shows first. Those of the front are part of every page. */
 const shownBy: Readonly<Record<PageKind, readonly string[]>> = {
+  'sign-in': [],
   front: [],
   library,
   feed: [...library, ...feed],

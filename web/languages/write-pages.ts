@@ -9,8 +9,10 @@ import {
   languages,
   pageFileOf,
   preloadsFileOf,
+  signInFileOf,
 } from '@vitrine/contract/languages';
 import type { Preloads } from '../bundling/chunks.ts';
+import { signInHtml } from '../bundling/sign-in.ts';
 import { type Catalogue, readCatalogue } from './catalogues.ts';
 import { localise, translationsOf } from './localise.ts';
 
@@ -30,7 +32,7 @@ const inLanguage = (html: string, language: Language) =>
 const withoutNodes = (html: string) => html.replace(/\s*<link [^>]*\/nodes\/[^>]*rel="modulepreload">/g, '');
 
 /**
- * Writes the built pages in every language: `index.<language>.html`, and the scripts with texts in a folder of the
+ * Writes the built pages in every language: `index.<language>.html`, `sign-in.<language>.html`, and the scripts with texts in a folder of the
  * language. The service takes all other files from the shared folder, so every script has one address per language.
  * `preloads` has the files that kinds of pages load first, which are written beside the page.
  */
@@ -41,6 +43,7 @@ export async function writeLanguages(pages: string, english: Catalogue, preloads
   const contents = new Map(files.map((file) => [file, readFileSync(join(pages, file))]));
   const scripts = [...contents].filter(([file]) => file.startsWith(shared) && file.endsWith('.js'));
   const html = withoutNodes(contents.get(pageFileOf('en'))?.toString('utf8') ?? '');
+  const signIn = signInHtml(html, files);
   const written = new Map<string, { content: string | Buffer; quality: number }>();
   for (const [file, content] of contents) written.set(file, { content, quality: 11 });
   for (const language of languages) {
@@ -54,8 +57,9 @@ export async function writeLanguages(pages: string, english: Catalogue, preloads
       if (translated !== script)
         written.set(file.replace(shared, folder), { content: translated, quality: isEnglish ? 11 : 8 });
     }
-    const page = inLanguage(html.replaceAll(shared, folder), language);
-    written.set(pageFileOf(language), { content: page, quality: 11 });
+    const pageOf = (page: string) => inLanguage(page.replaceAll(shared, folder), language);
+    written.set(pageFileOf(language), { content: pageOf(html), quality: 11 });
+    if (signIn !== null) written.set(signInFileOf(language), { content: pageOf(signIn), quality: 11 });
     const list = JSON.stringify(preloads).replaceAll(shared, folder);
     written.set(preloadsFileOf(language), { content: list, quality: 1 });
   }
@@ -81,11 +85,11 @@ async function write(path: string, content: string | Buffer, quality: number): P
   writeFileSync(`${path}.gz`, common);
 }
 
-const [, , pages, texts, preloads] = process.argv;
-// Written by the plugins of the same build.
-if (pages !== undefined && texts !== undefined && preloads !== undefined)
-  await writeLanguages(
-    pages,
-    JSON.parse(readFileSync(texts, 'utf8')) as Catalogue,
-    JSON.parse(readFileSync(preloads, 'utf8')) as Preloads,
-  );
+const [, , pages, work] = process.argv;
+if (pages !== undefined && work !== undefined) {
+  // Written by the plugins of the same build.
+  const read = (name: string) => JSON.parse(readFileSync(join(work, name), 'utf8'));
+  const english: Catalogue = { ...read('texts.json'), ...read('sign-in-texts.json') };
+  const preloads: Preloads = read('preloads.json');
+  await writeLanguages(pages, english, preloads);
+}

@@ -9,7 +9,7 @@ declare module 'virtual:routes' {
 declare module 'virtual:first-routes' {
   import type { Route } from '@vitrine/contract/client';
 
-  const routes: Record<typeof import('#lib/first-operations.ts').firstOperations[number], Route>;
+  const routes: Record<keyof import('#lib/first-operations.ts').FirstOperations, Route>;
   export default routes;
 }
 
@@ -35,7 +35,7 @@ declare namespace App {
     /** The title of the page, without the name of the library, which the root layout adds. Absent on the feed. */
     title?: string;
     visitorState?: {
-      readonly appearance: import('#lib/identity/visitor-state.ts').Appearance;
+      readonly appearance: import('#lib/identity/page-state.ts').Appearance;
       readonly user: import('@vitrine/contract/identity').SessionUser | null;
     };
   }

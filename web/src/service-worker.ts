@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-import { answersAccountHeader, workerTakesAnswers } from '@vitrine/contract/page-kinds';
+import { answersAccountHeader, isSignIn, workerTakesAnswers } from '@vitrine/contract/page-kinds';
 import { version } from '$app/env';
 import {
   forgetPrivate,
@@ -100,6 +100,8 @@ async function answerPage(event: FetchEvent): Promise<Response> {
   } catch (error) {
     const page = await caches.match(shellPage, { ignoreVary: true });
     if (page === undefined) throw error;
+    // The shell has no such page, and nobody can sign in without a connection.
+    if (isSignIn(new URL(event.request.url).pathname)) return Response.redirect(shellPage);
     return page;
   }
 }

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { languageChoices, languageName } from '#lib/account/languages.ts';
 import { draftOf, profilePatch } from '#lib/account/profile-patch.ts';
 import { scopeChoices, scopeWords } from '#lib/account/scopes.ts';
-import { secondsOf, waitInWords } from '#lib/identity/sign-in.ts';
 import { browserIn } from '#lib/sessions/browser.ts';
+import { secondsOf, waitInWords } from '#lib/sign-in/sign-in.ts';
 import { dayFieldOf, expiryOf } from '#lib/time/expiry.ts';
 import { localeOf, shortDayOf } from '#lib/time/moments.ts';
 

@@ -1,5 +1,5 @@
+import { redirectFor, safeNext, type VisitorState } from '@vitrine/contract/page-gate';
 import { describe, expect, it } from 'vitest';
-import { redirectFor, safeNext, type VisitorState } from '#lib/identity/gate.ts';
 import { mainPlaces } from '#lib/shell/places.ts';
 import { userOf } from './samples.ts';
 

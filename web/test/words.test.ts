@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fileSize } from '#lib/assets/file-size.ts';
-import { initialsOf } from '#lib/identity/gate.ts';
+import { initialsOf } from '#lib/identity/initials.ts';
 import { addTags, parseTags } from '#lib/upload/tags.ts';
 
 describe('fileSize', () => {

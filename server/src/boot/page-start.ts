@@ -1,19 +1,23 @@
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
+import { redirectFor } from '@vitrine/contract/page-gate';
 import {
   answersAccountHeader,
   type FirstAnswers,
   firstAnswersId,
+  isSignIn,
   type PageKind,
   pageKindOf,
   workerTakesAnswers,
 } from '@vitrine/contract/page-kinds';
 import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from 'fastify';
 
+const setup = '/api/v1/setup/status';
 const appearance = '/api/v1/appearance';
 const session = '/api/v1/auth/me';
 /** What every page of the library reads first. */
-const everywhere = ['/api/v1/setup/status', session, appearance];
+const everywhere = [setup, session, appearance];
+const providers = '/api/v1/auth/providers';
 const previews = '/api/v1/previews';
 /** The feed with its usual order. */
 const feedPosts = '/api/v1/posts?limit=50&sort=newest&feed=latest';
@@ -35,6 +39,7 @@ function readsOf(kind: PageKind, path: string, hasSession: boolean): string[] {
   const name = path.split('/').at(-1) ?? '';
   // The cookies of guests and of unlocked links are for addresses of the API, so the link itself is not read here.
   if (kind === 'link') return [appearance];
+  if (kind === 'sign-in') return [...everywhere, providers];
   if (kind === 'front' || !hasSession) return everywhere;
   if (kind === 'feed') return [...everywhere, previews, ...feed];
   return [...everywhere, previews, ...(kind === 'post' ? postReads(name) : [])];
@@ -61,9 +66,8 @@ export function pageHints(
   const files = kind === 'link' || hasSession(request) ? (preloads[kind] ?? []) : [];
   // The address of a link is a secret, and a post reads more when its page is shown.
   const isRead = !bringsAnswers && kind !== 'link';
-  const reads = isRead
-    ? readsOf(kind === 'feed' && request.url === '/' ? 'feed' : 'front', path, hasSession(request))
-    : [];
+  const isWhole = kind === 'sign-in' || (kind === 'feed' && request.url === '/');
+  const reads = isRead ? readsOf(isWhole ? kind : 'front', path, hasSession(request)) : [];
   return [...files.map(fileHint), ...reads.map(readHint)].join(', ');
 }
 
@@ -88,6 +92,8 @@ interface BroughtAnswers {
   /** An element for the page. */
   readonly html: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The sign-in page, if its caller must sign in first; otherwise null. */
+  readonly signIn: string | null;
 }
 
 type Post = Pick<AnswerOf<Operations['listPosts']>['items'][number], 'cover_asset_id' | 'members'>;
@@ -107,21 +113,35 @@ function coverAddress({ cover_asset_id: chosen, members }: Post, variants: Varia
   return `/api/v1/assets/${id}/variants/${smallest.key}?v=${file_hash}`;
 }
 
+/** Returns the body of an answer, which is that of the operation with this address; null without a success. */
+function bodyIn<T>(answers: FirstAnswers, address: string): T | null {
+  const [status, body] = answers[address] ?? [0, ''];
+  return status === 200 ? (JSON.parse(body) as T) : null;
+}
+
 /** Returns elements that let browsers load the first pictures of the feed while its scripts start. */
 function pictureHints(answers: FirstAnswers): string {
-  const read = <T>(address: string): T | null => {
-    const [status, body] = answers[address] ?? [0, ''];
-    // The body is that of the operation with this address.
-    return status === 200 ? (JSON.parse(body) as T) : null;
-  };
-  const ladder = read<{ variants: Variants }>(previews);
-  const posts = read<{ items: Post[] }>(feedPosts)?.items ?? [];
+  const ladder = bodyIn<{ variants: Variants }>(answers, previews);
+  const posts = bodyIn<{ items: Post[] }>(answers, feedPosts)?.items ?? [];
   return posts
     .slice(0, FIRST_PICTURES)
     .map((post) => coverAddress(post, ladder?.variants ?? []))
     .filter((address) => address !== null)
     .map((address) => `<link rel="preload" as="image" href="${address}" fetchpriority="low">`)
     .join('');
+}
+
+/**
+ * Returns the address of the sign-in page if the page itself would lead there: the two are different documents, and the
+ * scripts of the first would load in vain. Null for other pages, and while an answer is missing.
+ */
+function signInAddress(answers: FirstAnswers, kind: PageKind, address: string): string | null {
+  const state = bodyIn<AnswerOf<Operations['getSetupStatus']>>(answers, setup);
+  const look = bodyIn<AnswerOf<Operations['getAppearance']>>(answers, appearance);
+  if (kind === 'link' || answers[session]?.[0] !== 401 || state === null || look === null) return null;
+  const visitor = { needsSetup: state.needs_setup, publicMode: look.public_mode_enabled, user: null };
+  const target = redirectFor(visitor, new URL(address, 'http://page'));
+  return target !== undefined && isSignIn(target.split('?')[0] ?? '') ? target : null;
 }
 
 /** How long a page waits for an answer before it is sent without, in milliseconds. */
@@ -187,5 +207,6 @@ export async function bringAnswers(
   return {
     html: `<script type="application/json" id="${firstAnswersId}">${text}</script>${pictures}`,
     headers,
+    signIn: signInAddress(answers, kind, request.url),
   };
 }

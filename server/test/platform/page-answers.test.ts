@@ -76,11 +76,16 @@ test('a visit brings the answers to what its page reads first, as its caller wou
 });
 
 // APP-5
-test('a visitor of a private library gets only what the sign-in page needs', async () => {
-  const { answers, headers } = await openPage('/', visit);
+test('a visitor of a private library is led to the sign-in page, which brings only what it needs', async () => {
+  await library.join('mara', 'admin');
+  const { html, headers: led } = await openPage('/tags?q=a', visit);
+  expect([html, led.location]).toEqual(['', '/sign-in?next=%2Ftags%3Fq%3Da']);
+  expect(led['cache-control']).toBe('private, no-store');
+  const { answers, headers } = await openPage('/sign-in', visit);
   expect(Object.keys(answers ?? {}).sort()).toEqual([
     '/api/v1/appearance',
     '/api/v1/auth/me',
+    '/api/v1/auth/providers',
     '/api/v1/setup/status',
   ]);
   expect(answers?.['/api/v1/auth/me']?.[0]).toBe(401);
@@ -100,9 +105,9 @@ test('a visit renews the session as its requests would', async () => {
 test('what a page brings counts towards the rate limit of the address that visits', async () => {
   const limited = await openLibrary({ VITRINE_RATE_LIMITS: 'on', VITRINE_ANONYMOUS_LIMIT: '10' }, { webDir });
   const broughtTo = async (from: string) =>
-    Object.keys((await openPage('/', visit, limited, from)).answers ?? {}).length;
-  await expect.poll(() => broughtTo('127.0.0.2')).toBeLessThan(3);
-  expect(await broughtTo('127.0.0.1')).toBe(3);
+    Object.keys((await openPage('/sign-in', visit, limited, from)).answers ?? {}).length;
+  await expect.poll(() => broughtTo('127.0.0.2')).toBeLessThan(4);
+  expect(await broughtTo('127.0.0.1')).toBe(4);
 });
 
 // APP-5

@@ -202,9 +202,11 @@ const routes = join(import.meta.dirname, '../../../web/src/routes');
 /** Returns the routes that have a page. */
 async function routesWithPages(): Promise<string[]> {
   const files = await readdir(routes, { recursive: true });
-  return files
+  const ofApp = files
     .filter((file) => file.endsWith('+page.svelte'))
     .map((file) => `/${dirname(file)}`.replace(/\/\([a-z]+\)/g, '').replace(/^\/\.?$/, '') || '/');
+  // A document of its own.
+  return [...ofApp, '/sign-in'];
 }
 
 const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

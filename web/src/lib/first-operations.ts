@@ -1,3 +1,5 @@
+import type { Operations } from '@vitrine/contract/operations';
+
 /**
  * The operations that pages call before anything is pressed, or whose addresses they need. Their routes are part of the
  * first scripts; all others load together with the first call of one.
@@ -36,3 +38,5 @@ export const firstOperations = [
   'signInWithPasskey',
   'startPasskeySignIn',
 ] as const;
+
+export type FirstOperations = Pick<Operations, (typeof firstOperations)[number]>;

@@ -7,8 +7,8 @@ import {
   type QueryKey,
 } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
+import { redirectFor } from '@vitrine/contract/page-gate';
 import { invalidate } from '$app/navigation';
-import { redirectFor } from './identity/gate.ts';
 import { readPageState } from './identity/visitor-state.ts';
 import { isMissing, type MissingWords, refusePage } from './page-problems.ts';
 import type { Service } from './service.ts';

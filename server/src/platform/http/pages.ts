@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import fastifyStatic from '@fastify/static';
-import { languages, pageFileOf, preloadsFileOf } from '@vitrine/contract/languages';
-import type { PageKind } from '@vitrine/contract/page-kinds';
+import { languages, pageFileOf, preloadsFileOf, signInFileOf } from '@vitrine/contract/languages';
+import { isSignIn, type PageKind } from '@vitrine/contract/page-kinds';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { pageLanguage } from './page-language.ts';
 import { notFound } from './refuse.ts';
@@ -55,15 +55,13 @@ function pageReader(page: string, preloads: string): () => BuiltPage {
 
 type ReadPage = ReturnType<typeof pageReader>;
 
-/** Returns the page in each language by its file name; empty when the web app is not built. */
+/** Returns the pages in each language by their file names; empty when the web app is not built. */
 function readersIn(root: string): ReadonlyMap<string, ReadPage> {
-  const built = languages.filter((language) => existsSync(join(root, pageFileOf(language))));
-  return new Map(
-    built.map((language) => [
-      pageFileOf(language),
-      pageReader(join(root, pageFileOf(language)), join(root, preloadsFileOf(language))),
-    ]),
+  const named = languages.flatMap((language) =>
+    [pageFileOf(language), signInFileOf(language)].map((name) => [name, preloadsFileOf(language)] as const),
   );
+  const built = named.filter(([name]) => existsSync(join(root, name)));
+  return new Map(built.map(([name, preloads]) => [name, pageReader(join(root, name), join(root, preloads))]));
 }
 
 /** The metadata in the head of a page, for clients that run no scripts. */
@@ -92,6 +90,8 @@ function withAnswers(page: string, element: string): string {
 interface Answers {
   readonly html: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The address of the sign-in page, if the caller must sign in first. */
+  readonly signIn: string | null;
 }
 
 export interface PageOptions {
@@ -132,9 +132,10 @@ export async function servePages(
   const englishName = pageFileOf('en');
   const english = readers.get(englishName);
   /** Returns the file of the page in the language of the caller (LANGUAGE-1). */
-  const pageFor = (request: FastifyRequest) => {
-    const name = pageFileOf(pageLanguage(request));
-    return readers.has(name) ? name : englishName;
+  const pageFor = (request: FastifyRequest, path: string) => {
+    const language = pageLanguage(request);
+    const names = [...(isSignIn(path) ? [signInFileOf(language)] : []), pageFileOf(language)];
+    return names.find((name) => readers.has(name)) ?? englishName;
   };
   if (english !== undefined) {
     await server.register(fastifyStatic, {
@@ -171,11 +172,16 @@ export async function servePages(
     if (target !== null) return reply.header('cache-control', 'no-store').redirect(target);
     if (!isPage || english === undefined || /\.\w{1,8}$/.test(path)) throw notFound();
     await countFile(request);
-    const name = pageFor(request);
+    const name = pageFor(request, path);
     reply.header('vary', 'Cookie, Accept-Language');
     const { html, policy, preloads } = (readers.get(name) ?? english)();
     const head = await headOf(request);
     const answers = head === 'missing' ? null : await answersFor(request);
+    if (answers !== null && answers.signIn !== null)
+      return reply
+        .headers(answers.headers)
+        .header('cache-control', 'private, no-store')
+        .redirect(answers.signIn);
     if (head !== 'missing') {
       const hints = hintsOf(request, preloads, answers !== null);
       if (hints !== '') reply.header('link', hints);

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { AdminAppearance } from '@vitrine/contract/appearance';
-import type { VisitorState } from '#lib/identity/gate.ts';
-import type { Appearance } from '#lib/identity/visitor-state.ts';
+import type { VisitorState } from '@vitrine/contract/page-gate';
+import type { Appearance } from '#lib/identity/page-state.ts';
 import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
 

@@ -2,26 +2,14 @@ import { error } from '@sveltejs/kit';
 import { CancelledError, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
 import type { SessionUser } from '@vitrine/contract/identity';
-import type { AnswerOf } from '@vitrine/contract/operation';
-import type { Operations } from '@vitrine/contract/operations';
-import type { Texts } from '@vitrine/contract/texts';
+import type { VisitorState } from '@vitrine/contract/page-gate';
 import { followLanguage } from '#lib/languages/follow.ts';
 import { refusePage } from '#lib/page-problems.ts';
 import { problemText } from '#lib/problems.ts';
 import type { Service } from '#lib/service.ts';
-import { inPageLanguage } from '#lib/translations/shown.ts';
 import { invalidate } from '$app/navigation';
 import type { TeamCapabilities } from './allowance.ts';
-import type { VisitorState } from './gate.ts';
-
-/** Returns the operator’s texts in the language of the page, as far as they are translated. */
-function textsInLanguage({ translations, ...texts }: Texts): Texts {
-  return { ...texts, ...inPageLanguage({}, translations) };
-}
-
-export type Appearance = AnswerOf<Operations['getAppearance']>;
-
-type PageState = VisitorState & { appearance: Appearance; texts: Texts };
+import { type Appearance, askPageState, type PageState } from './page-state.ts';
 
 /** Returns the signed-in user and the presentation of the library, cached until the cache is cleared. */
 export async function readPageState(service: Service): Promise<PageState> {
@@ -45,30 +33,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
-    queryFn: async () => {
-      const nobody = (error: unknown) => {
-        if (error instanceof CallError && error.status === 401) return null;
-        throw error;
-      };
-      const [setup, user, appearance] = await Promise.all([
-        client.call('getSetupStatus'),
-        client.call('getSessionUser').catch(nobody),
-        client.call('getAppearance'),
-      ]);
-      followLanguage(user?.language ?? null);
-      return {
-        needsSetup: setup.needs_setup,
-        needsSetupCode: setup.code_required === true,
-        hasDirectory: setup.directory_sign_in === true,
-        resetsPasswords: setup.password_reset === true,
-        registers: setup.registration === true,
-        publicMode: appearance.public_mode_enabled,
-        user,
-        appearance,
-        // Without the operator's texts the page uses its defaults.
-        texts: textsInLanguage(appearance.texts ?? {}),
-      };
-    },
+    queryFn: () => askPageState(client),
   });
 }
 

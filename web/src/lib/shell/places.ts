@@ -17,7 +17,7 @@ const collections: MainPlace = { href: '/collections', label: 'Collections' };
 const teams: MainPlace = { href: '/teams', label: 'Teams' };
 const tags: MainPlace = { href: '/tags', label: 'Tags' };
 
-/** Returns the parts that a user may open; null is a visitor (identity/gate.ts). */
+/** Returns the parts that a user may open; null is a visitor (`page-gate.ts` of the contract). */
 export function mainPlaces(user: SessionUser | null): readonly MainPlace[] {
   if (user === null) return [collections, tags];
   return [assets, collections, ...(holds(user, 'teams.read') ? [teams] : []), tags];

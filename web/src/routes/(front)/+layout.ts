@@ -1,5 +1,5 @@
 import { redirect } from '@sveltejs/kit';
-import { redirectFor } from '#lib/identity/gate.ts';
+import { redirectFor } from '@vitrine/contract/page-gate';
 import { readPageState } from '#lib/identity/visitor-state.ts';
 import type { LayoutLoad } from './$types';
 

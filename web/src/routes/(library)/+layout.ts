@@ -1,7 +1,7 @@
 import { redirect } from '@sveltejs/kit';
+import { redirectFor } from '@vitrine/contract/page-gate';
 import { ownStorage } from '#lib/app/account.ts';
 import { previewsQuery } from '#lib/assets/queries.ts';
-import { redirectFor } from '#lib/identity/gate.ts';
 import { readPageState } from '#lib/identity/visitor-state.ts';
 import { readAhead } from '#lib/page-data.svelte.ts';
 import type { LayoutLoad } from './$types';

@@ -1,9 +1,13 @@
+import { signInProvidersQuery } from '#lib/account/queries.ts';
+import { readForPage } from '#lib/page-data.svelte.ts';
 import { refusePage } from '#lib/page-problems.ts';
 import type { PageLoad } from './$types';
 
-/** Reads what the invited person is told. */
-export const load: PageLoad = async ({ params, parent }) => {
-  const { client } = (await parent()).service;
+/** Reads what the invited person is told, and how they can sign in. */
+export const load: PageLoad = async (event) => {
+  const { params } = event;
+  const { client } = (await event.parent()).service;
+  const providers = await readForPage(event, signInProvidersQuery);
   const invitation = await client
     .call('getInvitation', { params: { token: params.token } })
     .catch((failure: unknown) =>
@@ -14,5 +18,5 @@ export const load: PageLoad = async ({ params, parent }) => {
         back: { href: '/sign-in', label: 'To the sign-in page' },
       }),
     );
-  return { invitation, token: params.token, title: `Join ${invitation.site_name}` };
+  return { invitation, providers, token: params.token, title: `Join ${invitation.site_name}` };
 };

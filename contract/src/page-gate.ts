@@ -1,4 +1,4 @@
-import type { SessionUser } from '@vitrine/contract/identity';
+import type { SessionUser } from './identity.ts';
 
 /** The state that decides which pages a visitor may open. */
 export interface VisitorState {
@@ -14,6 +14,11 @@ export interface VisitorState {
   readonly publicMode: boolean;
   readonly user: SessionUser | null;
 }
+
+/** The part of the state that redirects depend on. */
+type Gate = Pick<VisitorState, 'needsSetup' | 'publicMode'> & {
+  readonly user: Pick<SessionUser, 'required_step'> | null;
+};
 
 /** Returns the address to open after sign-in, or the feed if it would lead to another site. */
 export function safeNext(next: string | null, origin: string): string {
@@ -47,7 +52,7 @@ function addressWithNext(page: '/sign-in' | '/second-factor', url: URL, hash: st
  * Returns the address to which a visitor is redirected, or undefined if they may stay. `hash` is passed separately
  * because the address being loaded does not include it.
  */
-export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): string | undefined {
+export function redirectFor(visitorState: Gate, url: URL, hash = ''): string | undefined {
   if (visitorState.needsSetup) return url.pathname === '/setup' ? undefined : '/setup';
   if (url.pathname === '/setup') return '/';
   const isAtStep = url.pathname === '/second-factor';
@@ -60,13 +65,4 @@ export function redirectFor(visitorState: VisitorState, url: URL, hash = ''): st
   return visitorState.publicMode && isOpenToVisitors(url.pathname)
     ? undefined
     : addressWithNext('/sign-in', url, hash);
-}
-
-/** Returns up to two initials of a name. */
-export function initialsOf(name: string): string {
-  const words = name.trim().split(/\s+/u);
-  const letters = [words[0], words.length > 1 ? words.at(-1) : undefined].map(
-    (word) => [...(word ?? '')][0] ?? '',
-  );
-  return letters.join('').toLocaleUpperCase();
 }

@@ -1,1 +1,0 @@
-export const load = () => ({ title: 'Sign in' });
