@@ -12,6 +12,7 @@ import { importCommand } from '../../src/operate/import/command.ts';
 import { embeddedConnection } from '../../src/platform/database/embedded.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
 import { clip } from '../media/clips.ts';
+import { stopTagging, tagFile } from '../media/tagged-files.ts';
 import { base as reachable } from '../platform/clusters.ts';
 import { titled, withEntity } from '../sidecars/programs.ts';
 import { rootSettings, signInAt } from '../support/first-admin.ts';
@@ -48,6 +49,7 @@ await symlink(pictures, join(pictures, 'sea', 'loop'));
 /** Serves the library while the tests import into it. */
 const service = await startProcess(dataDir, rootSettings);
 
+afterAll(stopTagging);
 afterAll(async () => {
   service.child.kill('SIGTERM');
   await service.exited;
@@ -168,35 +170,46 @@ describe('vitrine import DIR', () => {
     const photos = await ask(sql<{ file_name: string }>`select file_name from assets
       where file_name ~ '^IMG_(9|10)' and film_hash is not null order by 1`);
     expect(photos.map(({ file_name }) => file_name)).toEqual(['IMG_10.JPG', 'IMG_9.JPG']);
-    expect(await importHere(phone)).toEqual([
-      '0 imported, 2 already present, 2 films of live photos, 0 failed',
-    ]);
     await ask(sql`delete from assets where file_name ~ '^IMG_(9|10)'`);
   });
 
   // STACK-6
-  test('stacks a raw file with the photo of its name, unless --no-stacks is given', async () => {
+  test('stacks raw files, bursts and brackets, unless --no-stacks is given', async () => {
     const card = join(base, 'card');
     for (const [at, name] of ['DSC_1', 'DSC_2'].entries()) {
       await place(join(card, name, `${name}.JPG`), await jpeg(64, 48, { seed: 970 + at }));
       await place(join(card, name, `${name}.nef`), plainText(name));
     }
     const stacked = async () => {
-      const rows = await ask(sql<{ file_name: string }>`select a.file_name from stacked_assets s
-        join assets a on a.id = s.asset_id order by s.place`);
-      return rows.map(({ file_name }) => file_name);
+      const rows = await ask(sql<{ file_names: string[] }>`
+        select array_agg(a.file_name order by s.place) as file_names from stacked_assets s
+        join assets a on a.id = s.asset_id group by s.stack_id order by 1`);
+      return rows.map(({ file_names }) => file_names);
     };
     expect(await importHere(join(card, 'DSC_1'), '--no-stacks')).toEqual([
       '2 imported, 0 already present, 0 failed',
     ]);
     expect(await stacked()).toEqual([]);
+    const bracket = ['DSC_5.JPG', 'DSC_6.JPG', 'DSC_7.JPG'];
+    for (const [at, name] of bracket.entries()) {
+      await place(join(card, name), await jpeg(64, 48, { seed: 980 + at }));
+      await tagFile(join(card, name), {
+        'ExifIFD:ExposureMode': '2',
+        'ExifIFD:DateTimeOriginal': `2026:05:06 12:00:0${at}`,
+        'ExifIFD:ExposureCompensation': String(at),
+      });
+    }
+    const burst = ['00001DSC_BURST20260506120000_COVER.jpg', '00000DSC_BURST20260506120000.jpg'];
+    for (const [at, name] of burst.entries())
+      await place(join(card, name), await jpeg(64, 48, { seed: 985 + at }));
     expect((await importHere(card, '--dry-run')).slice(1)).toEqual([
-      expect.stringMatching(/^ {2}DSC_1: 2 files .*B$/),
+      expect.stringMatching(/^ {2}\.: 5 files .*, 2 stacks$/),
+      expect.stringMatching(/^ {2}DSC_1: 2 files .*, 1 stack$/),
       expect.stringMatching(/^ {2}DSC_2: 2 files .*, 1 stack$/),
     ]);
-    expect(await importHere(card)).toEqual(['2 imported, 2 already present, 1 stack made, 0 failed']);
-    expect(await stacked()).toEqual(['DSC_2.JPG', 'DSC_2.nef']);
-    await ask(sql`delete from assets where file_name ~ '^DSC_'`);
+    expect(await importHere(card)).toEqual(['7 imported, 2 already present, 4 stacks made, 0 failed']);
+    expect(await stacked()).toEqual([burst, ['DSC_1.JPG', 'DSC_1.nef'], ['DSC_2.JPG', 'DSC_2.nef'], bracket]);
+    await ask(sql`delete from assets where file_name ~ 'DSC_'`);
   });
 
   test('applies --sensitivity to new files', async () => {

@@ -1,13 +1,13 @@
 import { jpeg } from '../support/pictures.ts';
 import { type Bytes, fileOf, numbers } from './binary.ts';
 
-/** Returns a JPEG with the note of an iPhone that contains an identifier. */
-export async function ofPhone(identifier: string, seed = 1): Promise<Bytes> {
+/** Returns a JPEG with the note of an iPhone that contains an identifier: of a live photo (0x11), or of a burst (0x0b). */
+export async function ofPhone(identifier: string, seed = 1, tag = 0x11): Promise<Bytes> {
   const text = Buffer.from(`${identifier}\0`, 'latin1');
   // The note of Apple: its name, a version, the order of bytes, and one entry whose value follows.
   const note = Buffer.concat([
     Buffer.from('Apple iOS\0\0\x01MM', 'latin1'),
-    numbers('HHHIII', 1, 0x11, 2, text.length, 32, 0),
+    numbers('HHHIII', 1, tag, 2, text.length, 32, 0),
     text,
   ]);
   const exif = Buffer.concat([

@@ -2,8 +2,7 @@ import type { Asset } from '@vitrine/contract/assets';
 import { mostStacked } from '@vitrine/contract/stacks';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
-import { rawPairs } from '../../src/content/stacks/raw-pairs.ts';
-import { stackFree } from '../../src/content/stacks/store.ts';
+import { stackFound } from '../../src/content/stacks/store.ts';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -185,30 +184,36 @@ test('of concurrent choices of a top each one counts, the last one most', async 
 });
 
 // STACK-6
-test('pairs raw files with the photo of their name, and stacks only files that are in no stack', async () => {
-  const names = ['a.CR3', 'A.jpg', 'a.png', 'b.nef', 'c.jpg', 'd.dng', 'd.HEIC', 'd.jpg'];
-  expect(rawPairs(names.map((name) => ({ name }))).map((pair) => pair.map(({ name }) => name))).toEqual([
-    ['A.jpg', 'a.CR3'],
-    ['d.HEIC', 'd.jpg', 'd.dng'],
-  ]);
-  const [one, two, three] = [await file(), await file(), await file()];
-  const first = [[one.id, two.id]];
-  expect(await db.transaction().execute((tx) => stackFree(tx, first))).toBe(1);
-  const others = [[two.id, three.id], [three.id]];
-  expect(await db.transaction().execute((tx) => stackFree(tx, others))).toBe(0);
+test('an import stacks groups that are new or have grown, and leaves what people have stacked', async () => {
+  const stackFiles = (...groups: (readonly { id: string }[])[]) =>
+    db.transaction().execute((tx) =>
+      stackFound(
+        tx,
+        groups.map((group) => group.map(({ id }) => id)),
+      ),
+    );
+  const [one, two, three, four] = [await file(), await file(), await file(), await file()];
+  expect(await stackFiles([one, two])).toBe(1);
+  expect(await stackFiles([one, two], [two, three], [three])).toBe(0);
+  expect(await stackFiles([three, one, two])).toBe(1);
+  expect(await shownStack(mara, one)).toEqual([three.id, one.id, two.id]);
+  const shown = await mara.ok('getAsset', { params: { id: one.id } });
+  await mara.ok('deleteStack', { params: { id: (shown.restricted ? undefined : shown.stack?.id) ?? '' } });
+  expect(await stackFiles([one, four])).toBe(0);
   // Copies of the same two files in two folders are the same assets.
-  const [four, five] = [await file(), await file()];
-  const copies = [
-    [four.id, five.id],
-    [five.id, four.id],
-  ];
-  expect(await db.transaction().execute((tx) => stackFree(tx, copies))).toBe(1);
-  // STACK-1
-  const { rows: many } = await sql<{ id: string }>`
+  const [five, six] = [await file(), await file()];
+  expect(await stackFiles([five, six], [six, five])).toBe(1);
+  expect(await shownStack(mara, five)).toEqual([five.id, six.id]);
+});
+
+// STACK-1, STACK-6
+test('an import stacks 100 files at most', async () => {
+  const first = await file();
+  const { rows } = await sql<{ id: string }>`
     insert into assets (owner_user_ref, title, asset_type, file_hash, file_name, sensitivity, processing_status)
     select owner_user_ref, n::text, asset_type, file_hash, file_name, sensitivity, 'ready'
-    from assets, generate_series(1, ${mostStacked + 2}) n where id = ${five.id} returning id`.execute(db);
-  const group = many.map(({ id }) => id);
-  expect(await db.transaction().execute((tx) => stackFree(tx, [group]))).toBe(1);
+    from assets, generate_series(1, ${mostStacked + 2}) n where id = ${first.id} returning id`.execute(db);
+  const group = rows.map(({ id }) => id);
+  expect(await db.transaction().execute((tx) => stackFound(tx, [group]))).toBe(1);
   expect(await shownStack(mara, { id: group[0] ?? '' })).toEqual(group.slice(0, mostStacked));
 });

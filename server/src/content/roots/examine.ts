@@ -36,6 +36,13 @@ export interface ScanCounts {
   failures: { path: string; reason: string }[];
 }
 
+/** A photo or a raw file that a scan has added. */
+export interface NewExposure {
+  path: Buffer;
+  /** Whether it may be of a burst or a bracket. */
+  maySeries: boolean;
+}
+
 /** A scan that runs. */
 export interface Scan extends Scanning {
   deps: Deps;
@@ -47,8 +54,8 @@ export interface Scan extends Scanning {
   films: FoundFile[];
   /** Paths of new photos, whose films may have been found earlier (ROOT-16). */
   photos: Buffer[];
-  /** Paths of new raw files, which are stacked with the photos beside them (ROOT-17). */
-  raws: Buffer[];
+  /** Paths of new photos and raw files, which are stacked with those beside them (ROOT-17). */
+  exposures: NewExposure[];
   /** Names that devices have now, by the names that they had. */
   devices: Map<string, Set<string>>;
   /** Whether all of it is scanned, and not only what has just changed. */
@@ -147,6 +154,18 @@ async function readAll(scan: Scan, files: readonly Seen[]): Promise<FoundFile[]>
   return readings.flat();
 }
 
+/** Notes the photos and raw files among new files, which may belong to others beside them. */
+function noteExposures(scan: Scan, files: readonly FoundFile[], added: ReadonlySet<string>): void {
+  if (added.size === 0) return;
+  for (const { path, facts } of files) {
+    const text = textOf(path);
+    if (!added.has(text)) continue;
+    if (isPhotoName(text)) scan.photos.push(path);
+    if (isPhotoName(text) || isRawName(text))
+      scan.exposures.push({ path, maySeries: facts.maySeries === true });
+  }
+}
+
 /** Stores files in one transaction; if that fails, in halves, so that one file does not keep others out. */
 export async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise<void> {
   if (files.length === 0) return;
@@ -162,11 +181,7 @@ export async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise
     scan.counts.added += stored.added.length;
     scan.counts.changed += stored.changed;
     scan.counts.moved += stored.moved;
-    const added = new Set(stored.added.map(({ path }) => path));
-    const fresh =
-      added.size === 0 ? [] : files.flatMap(({ path }) => (added.has(textOf(path)) ? [path] : []));
-    scan.photos.push(...fresh.filter((path) => isPhotoName(textOf(path))));
-    scan.raws.push(...fresh.filter((path) => isRawName(textOf(path))));
+    noteExposures(scan, files, new Set(stored.added.map(({ path }) => path)));
     await fillFromPaths(scan, stored.added);
   } catch (error) {
     if (error instanceof LeaseLost) throw error;

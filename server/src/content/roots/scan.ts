@@ -26,7 +26,7 @@ import { type KnownFile, presentFiles, presentIn } from './known.ts';
 import { LeaseLost, takeLease } from './lease.ts';
 import { useSidecar } from './sidecars.ts';
 import { skipsOf } from './skip.ts';
-import { stackRaws } from './stacks.ts';
+import { stackExposures } from './stacks.ts';
 import { walkRoot } from './walk.ts';
 
 /** `busy`: another process scans the root. `unavailable`: it is not mounted, and nothing was changed (ROOT-8). */
@@ -108,7 +108,7 @@ async function scanWhole(scan: Scan): Promise<string | null> {
   }
   await sql`update roots set identity = ${identity} where id = ${root.id}`.execute(deps.db);
   await storeFilms(scan);
-  await stackRaws(scan);
+  await stackExposures(scan);
   await useSidecars(scan);
   for await (const files of presentFiles(deps.db, root.id)) await markGone(scan, files);
   return null;
@@ -135,7 +135,7 @@ async function scanChanges(scan: Scan): Promise<string | null> {
     if (identity !== root.identity) return scanWhole(scan);
     await walkFolder(scan, folder, false);
     await storeFilms(scan);
-    await stackRaws(scan);
+    await stackExposures(scan);
     await useSidecars(scan);
     scan.sidecars = [];
     await markGone(scan, await presentIn(deps.db, root.id, folder, await isFolderGone(root, folder)));
@@ -185,7 +185,7 @@ export async function runScan(
       sidecars: [],
       films: [],
       photos: [],
-      raws: [],
+      exposures: [],
       devices: new Map(),
       whole,
       onProgress,

@@ -1,46 +1,130 @@
-import { sql } from 'kysely';
-import { rawPairs } from '../stacks/raw-pairs.ts';
-import { stackFree } from '../stacks/store.ts';
-import type { Scan } from './examine.ts';
+import { basename } from 'node:path/posix';
+import { type RawBuilder, sql } from 'kysely';
+import { folderOf, openRegular, pathBelow } from '../../platform/files/below.ts';
+import { originalKey } from '../../platform/storage/object-key.ts';
+import { isBurstName, stacksIn } from '../stacks/series.ts';
+import { headBytes, maySeries, noSeries, readSeries, type SeriesMarks } from '../stacks/series-marks.ts';
+import { stackFound } from '../stacks/store.ts';
+import type { NewExposure, Scan } from './examine.ts';
+import { keyOfPath } from './known.ts';
 import { textOf } from './walk.ts';
 
-interface Beside {
+/** A photo or raw file with its asset. */
+interface Exposure {
   path: Buffer;
   id: string;
+  hash: string;
 }
 
-/** Raw files of one transaction. */
+/** New files of one statement, and groups of one transaction. */
 const PART = 500;
+/** In a folder with more files than these, only those that a scan adds are compared. */
+const MOST_COMPARED = 2000;
 
-/** Returns the assets whose files have the names of these raw files, with any extension. */
-async function assetsBeside({ deps, root }: Scan, raws: readonly Buffer[]): Promise<Beside[]> {
-  const bases = raws.map((path) => path.subarray(0, path.lastIndexOf(0x2e)));
-  const starts = bases.map((base) => Buffer.concat([base, Buffer.from('.')]));
-  const ends = bases.map((base) => Buffer.concat([base, Buffer.from('/')]));
-  const { rows } = await sql<Beside>`
-    select distinct f.path, a.id
-    from unnest(${starts}::bytea[], ${ends}::bytea[]) b (start, stop)
+/** Returns the assets of files in ranges of paths. */
+async function assetsIn(
+  { deps, root }: Scan,
+  ranges: readonly { start: Buffer; stop: Buffer }[],
+  isWanted: RawBuilder<boolean> = sql`true`,
+): Promise<Exposure[]> {
+  const { rows } = await sql<Exposure>`
+    select distinct f.path, a.id, f.hash
+    from unnest(${ranges.map(({ start }) => start)}::bytea[], ${ranges.map(({ stop }) => stop)}::bytea[]) b (start, stop)
       join root_files f on f.root_id = ${root.id} and f.path >= b.start and f.path < b.stop
       join assets a on a.id = f.asset_id
-    where not f.is_sidecar and not f.is_film and f.missing_since is null and a.deleted_at is null
-    order by f.path`.execute(deps.db);
+    where not f.is_sidecar and not f.is_film and f.missing_since is null and a.deleted_at is null and ${isWanted}
+    order by f.path limit ${MOST_COMPARED + PART}`.execute(deps.db);
   return rows;
 }
 
-/** Stacks the raw files that the walk has found with the photos of their names in the same folder (ROOT-17). */
-export async function stackRaws(scan: Scan): Promise<void> {
-  const { raws } = scan;
-  scan.raws = [];
-  for (let at = 0; at < raws.length; at += PART) {
-    const beside = await assetsBeside(scan, raws.slice(at, at + PART));
-    const groups = rawPairs(beside.map(({ path, id }) => ({ name: textOf(path), id })));
-    if (groups.length === 0) continue;
-    await scan.deps.db.transaction().execute(async (tx) => {
-      await scan.lease.hold(tx);
-      await stackFree(
-        tx,
-        groups.map((group) => group.map(({ id }) => id)),
-      );
-    });
+/** Returns the assets whose files have the names of these files, with any extension. */
+async function assetsBeside(scan: Scan, exposures: readonly NewExposure[]): Promise<Exposure[]> {
+  const bases = exposures.map(({ path }) => path.subarray(0, path.lastIndexOf(0x2e)));
+  const found: Exposure[] = [];
+  for (let at = 0; at < bases.length; at += PART)
+    found.push(
+      ...(await assetsIn(
+        scan,
+        bases.slice(at, at + PART).map((base) => ({
+          start: Buffer.concat([base, Buffer.from('.')]),
+          stop: Buffer.concat([base, Buffer.from('/')]),
+        })),
+      )),
+    );
+  return [...new Map(found.map((one) => [keyOfPath(one.path), one])).values()];
+}
+
+/** Returns the assets of the files directly in a folder; null if there are too many to compare. */
+async function assetsOfFolder(scan: Scan, folder: Buffer): Promise<Exposure[] | null> {
+  const start = folder.length === 0 ? folder : Buffer.concat([folder, Buffer.from('/')]);
+  const stop = folder.length === 0 ? Buffer.from([0xff]) : Buffer.concat([folder, Buffer.from('0')]);
+  const isDirect = sql<boolean>`position('/'::bytea in substring(f.path from ${start.length + 1}::integer)) = 0`;
+  const found = await assetsIn(scan, [{ start, stop }], isDirect);
+  return found.length > MOST_COMPARED ? null : found;
+}
+
+/** Returns whether the beginning of a file may have marks. */
+async function mayHaveMarks({ root }: Scan, path: Buffer): Promise<boolean> {
+  const file = await openRegular(pathBelow(root.path, path)).catch(() => null);
+  if (file === null) return false;
+  try {
+    const { size } = await file.stat();
+    const head = Buffer.alloc(Math.min(size, headBytes(textOf(path))));
+    await file.read(head, 0, head.length, 0);
+    return maySeries(head);
+  } catch {
+    return false;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Returns a function that reads the marks of a file once, from a copy (ROOT-1). */
+function marksOnce(scan: Scan, added: ReadonlyMap<string, NewExposure>) {
+  const { storage, metadata } = scan.deps;
+  const read = async ({ path, hash }: Exposure): Promise<SeriesMarks> => {
+    const may = added.get(keyOfPath(path))?.maySeries ?? (await mayHaveMarks(scan, path));
+    if (!may) return noSeries;
+    // A folder left in place may be absent.
+    return storage
+      .withLocalFile(originalKey(hash), (local) => readSeries(metadata, local))
+      .catch(() => noSeries);
+  };
+  const known = new Map<string, Promise<SeriesMarks>>();
+  return (file: Exposure): Promise<SeriesMarks> => {
+    const key = keyOfPath(file.path);
+    const marks = known.get(key) ?? read(file);
+    known.set(key, marks);
+    return marks;
+  };
+}
+
+/** Returns the groups of assets of one folder that are one thing, of which at least one file is new. */
+async function groupsOf(scan: Scan, folder: Buffer, exposures: readonly NewExposure[]): Promise<string[][]> {
+  const added = new Map(exposures.map((exposure) => [keyOfPath(exposure.path), exposure]));
+  const isSeries = exposures.some(({ path, maySeries }) => maySeries || isBurstName(textOf(path)));
+  const ofFolder = isSeries ? await assetsOfFolder(scan, folder) : null;
+  const files = ofFolder ?? (await assetsBeside(scan, exposures));
+  const named = files.map((file) => ({ ...file, name: basename(textOf(file.path)) }));
+  const stacks = await stacksIn(named, marksOnce(scan, added));
+  return stacks.flatMap((stack) =>
+    stack.some(({ path }) => added.has(keyOfPath(path))) ? [stack.map(({ id }) => id)] : [],
+  );
+}
+
+/** Stacks the photos and raw files that the walk has found with those in their folders with which they are one thing (ROOT-17). */
+export async function stackExposures(scan: Scan): Promise<void> {
+  const { exposures } = scan;
+  scan.exposures = [];
+  for (const [, inFolder] of Map.groupBy(exposures, ({ path }) => keyOfPath(folderOf(path)))) {
+    const [first] = inFolder;
+    if (first === undefined) continue;
+    const groups = await groupsOf(scan, folderOf(first.path), inFolder);
+    for (let at = 0; at < groups.length; at += PART) {
+      await scan.deps.db.transaction().execute(async (tx) => {
+        await scan.lease.hold(tx);
+        await stackFound(tx, groups.slice(at, at + PART));
+      });
+    }
   }
 }

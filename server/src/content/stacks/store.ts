@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mostStacked } from '@vitrine/contract/stacks';
 import { type RawBuilder, sql } from 'kysely';
-import type { Tx } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 
 async function insertStacks(
   tx: Tx,
@@ -52,24 +52,60 @@ export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<st
   return id;
 }
 
+interface Place {
+  asset_id: string;
+  stack_id: string;
+}
+
+/** Returns the stacks in which some of these assets are, with all of their assets. */
+async function stacksOf(db: Database, ids: readonly string[]): Promise<Map<string, string[]>> {
+  const { rows } = await sql<Place>`
+    select asset_id, stack_id from stacked_assets where stack_id in (
+      select stack_id from stacked_assets where asset_id = any(${[...ids]}::uuid[]))`.execute(db);
+  const stacks = Map.groupBy(rows, ({ stack_id }) => stack_id);
+  return new Map([...stacks].map(([id, places]) => [id, places.map(({ asset_id }) => asset_id)]));
+}
+
+/** Returns those of these assets that people have stacked or unstacked. */
+async function stackedByPeople(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ asset_id: string }>`select distinct asset_id from asset_changes
+    where asset_id = any(${[...ids]}::uuid[]) and 'stack' = any(properties)`.execute(db);
+  return new Set(rows.map(({ asset_id }) => asset_id));
+}
+
 /**
- * Stacks groups of assets, of which none is in a stack yet or in an earlier group, and returns how many it stacked. Of a larger group
- * it stacks as many as a stack may have (STACK-1).
+ * Returns the groups of assets that are to be stacked (STACK-6): not those in which people have stacked or unstacked an asset, nor
+ * those with an asset of a stack that has others, or of an earlier group. A group may have grown since it was stacked. Of a
+ * large group it returns as many as a stack may have.
  */
-export async function stackFree(tx: Tx, given: readonly (readonly string[])[]): Promise<number> {
-  const groups = given.map((group) => group.slice(0, mostStacked));
-  const { rows } = await sql<{ asset_id: string }>`
-    select asset_id from stacked_assets where asset_id = any(${groups.flat()}::uuid[])`.execute(tx);
-  const stacked = new Set(rows.map(({ asset_id }) => asset_id));
-  const free = groups.filter((group) => {
-    if (group.length < 2 || group.some((id) => stacked.has(id))) return false;
-    for (const id of group) stacked.add(id);
+export async function unstackedGroups(
+  db: Database,
+  given: readonly (readonly string[])[],
+): Promise<string[][]> {
+  const groups = given.map((group) => [...new Set(group)].slice(0, mostStacked));
+  const ids = groups.flat();
+  const [stacks, settled] = [await stacksOf(db, ids), await stackedByPeople(db, ids)];
+  const stackOf = new Map(
+    [...stacks.values()].flatMap((members) => members.map((id) => [id, members] as const)),
+  );
+  const taken = new Set<string>();
+  return groups.filter((group) => {
+    const own = new Set(group);
+    const former = new Set(group.flatMap((id) => stackOf.get(id) ?? []));
+    const isNew = group.length > 1 && former.size < own.size && [...former].every((id) => own.has(id));
+    if (!isNew || group.some((id) => taken.has(id) || settled.has(id))) return false;
+    for (const id of group) taken.add(id);
     return true;
   });
-  if (free.length > 0)
-    await insertStacks(
+}
+
+/** Stacks the groups that `unstackedGroups` returns, and returns their number. */
+export async function stackFound(tx: Tx, groups: readonly (readonly string[])[]): Promise<number> {
+  const found = await unstackedGroups(tx, groups);
+  if (found.length > 0)
+    await stackGroups(
       tx,
-      free.map((assets) => ({ id: randomUUID(), assets })),
+      found.map((assets) => ({ id: randomUUID(), assets })),
     );
-  return free.length;
+  return found.length;
 }

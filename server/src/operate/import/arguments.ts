@@ -11,7 +11,7 @@ export interface ImportOptions {
   user: string | undefined;
   post: boolean;
   collections: boolean;
-  /** Whether raw files and their JPEGs become stacks. */
+  /** Whether files that are one thing become stacks. */
   stacks: boolean;
   dryRun: boolean;
   fields: Pick<AssetFields, 'sensitivity'>;

@@ -12,8 +12,7 @@ import {
   valuesOfPath,
   writePathValues,
 } from '../../content/path-values/path-values.ts';
-import { rawPairs } from '../../content/stacks/raw-pairs.ts';
-import { stackFree } from '../../content/stacks/store.ts';
+import { stackFound } from '../../content/stacks/store.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -32,6 +31,7 @@ import { findOwner } from './owner.ts';
 import { type FoundSidecar, planImport } from './plan.ts';
 import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
+import { findStacks } from './stacks.ts';
 import { attachFilmOf, attachFound, storeFound } from './store.ts';
 import { counted } from './summary.ts';
 import { type FoundFile, walk } from './walk.ts';
@@ -46,7 +46,7 @@ interface Summary {
   skipped: number;
   posts: number;
   collections: number;
-  /** Number of stacks of raw files and their photos that were made. */
+  /** Number of stacks that were made. */
   stacks: number;
   /** Number of files that became subtitles of a video in the same folder. */
   subtitles: number;
@@ -106,22 +106,16 @@ function folderName(folder: string, directory: string): string {
 /** Stacks of one transaction. */
 const STACKS_AT_ONCE = 500;
 
-/** Stacks raw files with their photos (STACK-6). Leaves out groups without a new file, which people may have unstacked. */
-async function stackFolders(
+/** Stacks the files that are one thing (STACK-6). */
+async function stackFiles(
   { db }: Deps,
-  files: readonly FoundFile[],
-  { assetOf, pathOf }: { assetOf: ReadonlyMap<string, string>; pathOf: ReadonlyMap<string, string> },
+  stacks: readonly (readonly FoundFile[])[],
+  assetOf: ReadonlyMap<string, string>,
 ): Promise<number> {
-  const groups: string[][] = [];
-  for (const inFolder of Map.groupBy(files, ({ folder }) => folder).values()) {
-    for (const pair of rawPairs(inFolder)) {
-      const ids = [...new Set(pair.flatMap(({ path }) => assetOf.get(path) ?? []))];
-      if (ids.some((id) => pathOf.has(id))) groups.push(ids);
-    }
-  }
+  const groups = stacks.map((files) => files.flatMap(({ path }) => assetOf.get(path) ?? []));
   let stacked = 0;
   for (let at = 0; at < groups.length; at += STACKS_AT_ONCE)
-    stacked += await db.transaction().execute((tx) => stackFree(tx, groups.slice(at, at + STACKS_AT_ONCE)));
+    stacked += await db.transaction().execute((tx) => stackFound(tx, groups.slice(at, at + STACKS_AT_ONCE)));
   return stacked;
 }
 
@@ -231,7 +225,8 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     await eachAtOnce(plan.files, stopped, storeEach);
     // Stores subtitles last, because they are attached to videos.
     await eachAtOnce(plan.subtitles, stopped, attachEach);
-    if (options.stacks) summary.stacks = await stackFolders(deps, plan.files, { assetOf, pathOf });
+    if (options.stacks && !stopped())
+      summary.stacks = await stackFiles(deps, await findStacks(deps.metadata, plan.files), assetOf);
     if (!stopped() && (options.post || options.collections)) {
       const files = [...plan.files, ...plan.subtitles.map(({ file }) => file)];
       await arrangeFolders(deps, run, files, assetOf, summary);
@@ -330,7 +325,10 @@ export async function importCommand(
     try {
       const plan = await pairLivePhotos(deps.metadata, await planImport(walk(root)));
       if (options.dryRun) {
-        for (const line of await dryRun(database.db, ownerRef, plan, { fields, stacks: options.stacks }))
+        for (const line of await dryRun({ db: database.db, metadata: deps.metadata }, ownerRef, plan, {
+          fields,
+          stacks: options.stacks,
+        }))
           console.log(line);
         return;
       }

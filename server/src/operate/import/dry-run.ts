@@ -1,13 +1,16 @@
+import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { liveAsset } from '../../access/assets.ts';
 import { hashOf } from '../../content/assets/repair.ts';
 import { type PathField, valuesOfPath } from '../../content/path-values/path-values.ts';
-import { rawPairs } from '../../content/stacks/raw-pairs.ts';
+import { unstackedGroups } from '../../content/stacks/store.ts';
+import type { Deps } from '../../core/deps.ts';
 import { type MediaKind, sniff } from '../../media/sniff.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import type { LivePlan } from './live-photos.ts';
+import { findStacks } from './stacks.ts';
 import { findOwn } from './store.ts';
 import { counted, countValue, emptySummary, type FolderSummary, folderLines, sizeText } from './summary.ts';
 import type { FoundFile } from './walk.ts';
@@ -19,13 +22,14 @@ interface Measured {
   file: FoundFile;
   bytes: number;
   kind: MediaKind;
-  isPresent: boolean;
+  /** The owner's asset of these bytes, if there is one. */
+  present: string | null;
 }
 
 /** What an import does with files besides storing them. */
 interface Arranging {
   fields: readonly PathField[];
-  /** Whether raw files are stacked with their photos. */
+  /** Whether files that are one thing are stacked. */
   stacks: boolean;
 }
 
@@ -43,17 +47,30 @@ async function measure(
   file: FoundFile,
 ): Promise<Measured> {
   const { size: bytes } = await stat(file.source);
-  const isPresent = sizes.has(bytes) && (await findOwn(db, ownerRef, await hashOf(file.source))) !== null;
+  const present = sizes.has(bytes) ? await findOwn(db, ownerRef, await hashOf(file.source)) : null;
   // Decoders cannot open a path that is not UTF-8; its kind is found when it is imported.
   const { kind } = typeof file.source === 'string' ? await sniff(file.source) : { kind: 'other' as const };
-  return { file, bytes, kind, isPresent };
+  return { file, bytes, kind, present };
+}
+
+/** Returns the stacks that an import would make. */
+async function newStacks(
+  db: Database,
+  stacks: readonly FoundFile[][],
+  measured: readonly Measured[],
+): Promise<FoundFile[][]> {
+  // A new file has an id that no asset has.
+  const idOf = new Map(measured.map(({ file, present }) => [file, present ?? randomUUID()]));
+  const groupOf = (files: readonly FoundFile[]) => files.flatMap((file) => idOf.get(file) ?? []);
+  const groups = new Set((await unstackedGroups(db, stacks.map(groupOf))).map(([top]) => top));
+  return stacks.filter((files) => groups.has(groupOf(files)[0]));
 }
 
 /** Summarises each folder, in the order in which an import reads them. */
 function summarise(
   { files, subtitles, metadata, orphans, skipped, films }: LivePlan,
   measured: readonly Measured[],
-  { fields, stacks }: Arranging,
+  { fields, stacks }: { fields: readonly PathField[]; stacks: readonly FoundFile[][] },
 ): Map<string, FolderSummary> {
   const folders = new Map<string, FolderSummary>();
   const of = (folder: string) => {
@@ -71,11 +88,7 @@ function summarise(
     summary.kinds.set(kind, (summary.kinds.get(kind) ?? 0) + 1);
     for (const { code, text } of valuesOfPath(fields, file)) countValue(summary, code, text);
   }
-  if (stacks) {
-    const fresh = new Set(measured.flatMap(({ file, isPresent }) => (isPresent ? [] : [file])));
-    for (const [folder, inFolder] of Map.groupBy(files, (file) => file.folder))
-      of(folder).stacks = rawPairs(inFolder).filter((pair) => pair.some((file) => fresh.has(file))).length;
-  }
+  for (const [file] of stacks) if (file !== undefined) of(file.folder).stacks += 1;
   for (const { file } of subtitles) of(file.folder).sidecars += 1;
   for (const { path, folder } of orphans)
     of(folder).skipped.push({ path, folder, reason: 'sidecar without its file' });
@@ -85,7 +98,7 @@ function summarise(
 
 /** ADMIN-30: returns what an import would do, folder by folder. Writes nothing. */
 export async function dryRun(
-  db: Database,
+  { db, metadata }: Pick<Deps, 'db' | 'metadata'>,
   ownerRef: number,
   plan: LivePlan,
   arranging: Arranging,
@@ -95,9 +108,12 @@ export async function dryRun(
   const measured = await Promise.all(
     plan.files.map((file) => limit(() => measure(db, ownerRef, sizes, file))),
   );
-  const present = measured.filter(({ isPresent }) => isPresent).length;
+  const present = measured.filter((file) => file.present !== null).length;
   const bytes = measured.reduce((sum, one) => sum + one.bytes, 0);
-  const folders = summarise(plan, measured, arranging);
+  const stacks = arranging.stacks
+    ? await newStacks(db, await findStacks(metadata, plan.files), measured)
+    : [];
+  const folders = summarise(plan, measured, { ...arranging, stacks });
   return [
     `${counted(plan.files.length - present, 'file')} would be imported, ${present} already present, ` +
       `${counted(folders.size, 'folder')}, ${sizeText(bytes)}; nothing was written`,

@@ -9,7 +9,7 @@ export interface FolderSummary {
   sidecars: number;
   /** Films of live photos, which become part of the photos. */
   films: number;
-  /** Stacks of raw files and their photos. */
+  /** Stacks that would be made. */
   stacks: number;
   skipped: SkippedEntry[];
   /** How many files give each field a value, and some of the values. */
