@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '../../server/src');
 const places: ReadonlyMap<string, number> = new Map([
   ['say', 1],
   ['sayCount', 2],
+  ['sentence', 0],
 ]);
 
 /** Returns the literal texts of an argument; null if it is computed. */

@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { type Language, languageFor, languages } from '@vitrine/contract/languages';
 import { type Config, ConfigError, readConfig } from '../core/config.ts';
 import { BackupError } from '../operate/backup/target.ts';
 import { ExportError } from '../operate/export/bag/paths.ts';
@@ -7,6 +8,9 @@ import { helpFor } from '../operate/usage.ts';
 import { LibraryInUse } from '../platform/database/instance-lock.ts';
 import { DatabaseUnusable } from '../platform/database/unusable.ts';
 import { redact } from '../platform/http/redact.ts';
+import { languageOfCommands } from '../platform/language/command-line.ts';
+import { say } from '../platform/language/say.ts';
+import { sayError, sentence } from '../platform/language/sentence.ts';
 import { StorageUnavailable } from '../platform/storage/storage.ts';
 
 /** npm forwards the Ctrl-C that the terminal has already sent to this process: both are one request to stop. */
@@ -33,7 +37,7 @@ async function untilStopped(running: {
     });
   }
   const lost = running.database.lost.then(
-    () => new ConfigError('the embedded PostgreSQL ended; see postgres.log in the data directory'),
+    () => new ConfigError(sentence('the embedded PostgreSQL ended; see postgres.log in the data directory')),
   );
   const failure = await Promise.race([signalled, lost, running.failed]);
   first ??= performance.now();
@@ -51,10 +55,15 @@ async function start(config: Config): Promise<void> {
   const { pendingSetupCode } = await import('../operate/set-up/first-run.ts');
   const { needsSetup } = await import('../operate/set-up/first-administrator.ts');
   const code = await pendingSetupCode(running.deps);
-  console.log(`the library is in ${own.dataDir}`);
-  if (code !== null) console.log(`to set up this library, open it in a browser and enter the code ${code}`);
+  const { language } = config;
+  console.log(say(language, 'the library is in {directory}', { directory: own.dataDir }));
+  if (code !== null)
+    console.log(
+      say(language, 'to set up this library, open it in a browser and enter the code {code}', { code }),
+    );
   else if (await needsSetup(db))
-    console.log('this library is empty; open the address in a browser to set it up');
+    console.log(say(language, 'this library is empty; open the address in a browser to set it up'));
+  // Scripts wait for this line, which is the same in every language.
   console.log(`listening on ${running.url}`);
   const { reportAtStart } = await import('../operate/doctor/at-start.ts');
   const { log } = running.deps;
@@ -69,23 +78,49 @@ async function work(config: Config): Promise<void> {
   enterLibrary(config);
   const { startWorking } = await import('./main.ts');
   const running = await startWorking(config, { join: true, port: config.workerPort });
+  const { language } = config;
   console.log(
-    running.url === null ? 'working on jobs' : `working on jobs, health and metrics on ${running.url}`,
+    running.url === null
+      ? say(language, 'working on jobs')
+      : say(language, 'working on jobs, health and metrics on {url}', { url: running.url }),
   );
   await untilStopped(running);
+}
+
+/** Takes `--lang TAG` out of the arguments. Throws a ConfigError for a language without texts. */
+function takeLanguage(args: readonly string[]): { args: string[]; language: Language | null } {
+  const end = args.indexOf('--');
+  const at = args.findIndex(
+    (arg, place) => (end === -1 || place < end) && (arg === '--lang' || arg.startsWith('--lang=')),
+  );
+  const [option = '', next = ''] = at === -1 ? [] : args.slice(at);
+  if (option === '') return { args: [...args], language: null };
+  const isJoined = option.includes('=');
+  const tag = isJoined ? option.slice('--lang='.length) : next;
+  const language = languageFor(tag);
+  if (language === undefined)
+    throw new ConfigError(
+      sentence('--lang {tag}: there are texts in {languages}', { tag, languages: languages.join(', ') }),
+    );
+  return { args: args.toSpliced(at, isJoined ? 1 : 2), language };
 }
 
 /** Throws a ConfigError if a command that takes no arguments has some, such as a misspelled option. */
 function refuseArguments(command: string, [first]: readonly string[]): void {
   if (first !== undefined)
-    throw new ConfigError(`vitrine ${command} takes no arguments, not ${JSON.stringify(first)}`);
+    throw new ConfigError(
+      sentence('vitrine {command} takes no arguments, not {argument}', {
+        command,
+        argument: JSON.stringify(first),
+      }),
+    );
 }
 
-async function run(args: string[]): Promise<void> {
-  const help = helpFor(args);
+async function run(args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const help = helpFor(args, languageOfCommands(env));
   if (help !== null) return console.log(help);
   const [command = '', ...rest] = args;
-  const config = () => readConfig(process.env, process.cwd());
+  const config = () => readConfig(env, process.cwd());
   if (['start', 'worker', 'demo', 'schema'].includes(command)) refuseArguments(command, rest);
   switch (command) {
     case 'start':
@@ -195,12 +230,19 @@ async function run(args: string[]): Promise<void> {
       return schemaCommand(config());
     }
     default:
-      throw new ConfigError(`there is no command ${JSON.stringify(command)}; vitrine --help lists them`);
+      throw new ConfigError(
+        sentence('there is no command {command}; vitrine --help lists them', {
+          command: JSON.stringify(command),
+        }),
+      );
   }
 }
 
+let { env } = process;
 try {
-  await run(process.argv.slice(2));
+  const { args, language } = takeLanguage(process.argv.slice(2));
+  if (language !== null) env = { ...env, LC_ALL: language };
+  await run(args, env);
 } catch (error) {
   // Errors that the operator can fix are printed on one line; any other keeps its stack.
   const isTold =
@@ -210,7 +252,7 @@ try {
     error instanceof BackupError ||
     error instanceof ExportError ||
     error instanceof StorageUnavailable;
-  console.error(redact(isTold ? error.message : inspect(error)));
+  console.error(redact(isTold ? sayError(languageOfCommands(env), error) : inspect(error)));
   process.exitCode = 1;
 } finally {
   setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();

@@ -9,6 +9,7 @@ import { type OpenDatabase, openDatabase, openReplicaOf } from '../platform/data
 import type { Replica } from '../platform/database/replica.ts';
 import { safeLogForm } from '../platform/http/log-entries.ts';
 import type { Worker, WorkerOptions } from '../platform/jobs/worker.ts';
+import { sentence } from '../platform/language/sentence.ts';
 import { openTracing, type Tracing } from '../platform/tracing/open.ts';
 import type { OpenService } from './service.ts';
 
@@ -198,11 +199,20 @@ export function whyNotListening(
   setting = 'VITRINE_PORT',
 ): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'EADDRINUSE') return new ConfigError(`port ${port} is in use; set ${setting} to another`);
-  if (code === 'EACCES') return new ConfigError(`port ${port} may not be used; set ${setting} to another`);
+  if (code === 'EADDRINUSE')
+    return new ConfigError(
+      sentence('port {port} is in use; set {setting} to another', { port: String(port), setting }),
+    );
+  if (code === 'EACCES')
+    return new ConfigError(
+      sentence('port {port} may not be used; set {setting} to another', { port: String(port), setting }),
+    );
   if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    const quotedHost = JSON.stringify(host);
-    return new ConfigError(`${quotedHost} is not an address of this machine; set VITRINE_HOST to one`);
+    return new ConfigError(
+      sentence('{host} is not an address of this machine; set VITRINE_HOST to one', {
+        host: JSON.stringify(host),
+      }),
+    );
   }
   return error;
 }

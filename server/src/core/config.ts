@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
+import type { Language } from '@vitrine/contract/languages';
 import { reachableByDatabaseUser } from '../platform/database/database-user.ts';
+import { languageOfCommands } from '../platform/language/command-line.ts';
+import { type Sentence, sentence, ToldError } from '../platform/language/sentence.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from '../platform/mail/address.ts';
 import {
   type BackupS3Settings,
@@ -53,6 +56,8 @@ export interface Config
   baseUrl: string | null;
   /** A sample library for trying things out (SETTING-10); set by the command, not by a setting. */
   demo: boolean;
+  /** The language in which commands print (LANGUAGE-7). */
+  language: Language;
   /** Address of the visual encoder, without a trailing slash; null: no search by picture. */
   encoderUrl: string | null;
   logLevel: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
@@ -78,7 +83,7 @@ export interface Config
 }
 
 /** An invalid setting, which stops the start; its message is the one line to print. */
-export class ConfigError extends Error {}
+export class ConfigError extends ToldError {}
 
 const names = [
   'VITRINE_HOST',
@@ -139,11 +144,11 @@ export function readConfig(
   directory: string,
   reachable: (dir: string) => boolean = reachableByDatabaseUser,
 ): Config {
-  const refusal = (message: string) => new ConfigError(message);
+  const refusal = (told: string | Sentence) => new ConfigError(told);
   const given = collectSettings(env, directory, refusal);
   for (const name of Object.keys(given)) {
     if (name.startsWith('VITRINE_') && !names.some((known) => known === name))
-      throw refusal(`unknown setting ${name}`);
+      throw refusal(sentence('unknown setting {name}', { name }));
   }
   const value = (name: Name): string | null => given[name] || null;
   const source: SettingSource<Name> = { value, refusal };
@@ -160,6 +165,7 @@ export function readConfig(
     dataDir: resolve(directory, value('VITRINE_DATA') ?? defaultDataDir(directory, reachable)),
     baseUrl: publicAddress(source),
     demo: false,
+    language: languageOfCommands(env),
     encoderUrl: httpAddress(source, 'VITRINE_ENCODER_URL'),
     logLevel: oneOf(source, 'VITRINE_LOG_LEVEL', 'info', logLevels),
     impersonationMinutes: wholeNumber(source, 'VITRINE_IMPERSONATION_MINUTES', 30, 1, 1440),

@@ -3,8 +3,10 @@ import { dirname, join } from 'node:path';
 import { type Config, ConfigError } from '../core/config.ts';
 import { accountOf, isDatabaseUser, reachableBy } from '../platform/database/database-user.ts';
 import { FORMER_CLUSTER } from '../platform/database/embedded-cluster.ts';
+import { say } from '../platform/language/say.ts';
+import { sentence } from '../platform/language/sentence.ts';
 
-type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'postgresUid' | 's3'>;
+type Place = Pick<Config, 'dataDir' | 'databaseUrl' | 'postgresUid' | 's3' | 'language'>;
 
 /** Returns what is at a path, or null. Throws a ConfigError when this user may not look. */
 function lookAt(path: string): Stats | null {
@@ -14,7 +16,10 @@ function lookAt(path: string): Stats | null {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'ENOTDIR') return null;
     throw new ConfigError(
-      `VITRINE_DATA: cannot read ${path} (${code}); run this as the user that runs Vitrine`,
+      sentence('VITRINE_DATA: cannot read {path} ({code}); run this as the user that runs Vitrine', {
+        path,
+        code,
+      }),
     );
   }
 }
@@ -24,7 +29,9 @@ function requireLibrary({ dataDir, databaseUrl, s3 }: Place): void {
   const parts = databaseUrl === null ? ['postgres', FORMER_CLUSTER] : ['library'];
   const isElsewhere = databaseUrl !== null && s3 !== null;
   if (isElsewhere || parts.some((part) => lookAt(join(dataDir, part)) !== null)) return;
-  throw new ConfigError(`there is no library in ${dataDir}; set VITRINE_DATA to where it is`);
+  throw new ConfigError(
+    sentence('there is no library in {directory}; set VITRINE_DATA to where it is', { directory: dataDir }),
+  );
 }
 
 /** Returns the owner of a library; null if there is none. */
@@ -49,13 +56,21 @@ function nearestDirectory(path: string): Stats | null {
  * As root, continues as the owner of the library, or of the place where it will be created: files of root in it would
  * prevent the owner's service from starting. Throws a ConfigError when that is impossible.
  */
-function continueAs({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, dataDir: string): void {
+function continueAs({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, { dataDir, language }: Place): void {
   const account = accountOf(uid);
   const name = account?.name ?? `uid ${uid}`;
   const user = { uid, gid: account?.gid ?? gid };
-  const why = `the library in ${dataDir} belongs to ${name}`;
   if (!reachableBy(import.meta.dirname, user))
-    throw new ConfigError(`${why}, who may not read ${import.meta.dirname}; give that user access to it`);
+    throw new ConfigError(
+      sentence(
+        'the library in {directory} belongs to {name}, who may not read {path}; give that user access to it',
+        {
+          directory: dataDir,
+          name,
+          path: import.meta.dirname,
+        },
+      ),
+    );
   try {
     if (account === null) process.setgroups?.([user.gid]);
     // The types lack this function.
@@ -64,13 +79,21 @@ function continueAs({ uid, gid }: Pick<Stats, 'uid' | 'gid'>, dataDir: string): 
     process.setgid?.(user.gid);
     process.setuid?.(uid);
   } catch {
-    throw new ConfigError(`${why}; run this as that user: runuser -u ${account?.name ?? `'#${uid}'`} -- ...`);
+    throw new ConfigError(
+      sentence('the library in {directory} belongs to {name}; run this as that user: {command}', {
+        directory: dataDir,
+        name,
+        command: `runuser -u ${account?.name ?? `'#${uid}'`} -- ...`,
+      }),
+    );
   }
-  console.error(`continuing as ${name}, the owner of ${dataDir}`);
+  console.error(
+    say(language, 'continuing as {name}, the owner of {directory}', { name, directory: dataDir }),
+  );
 }
 
-function becomeOwner(owner: Stats | null, { dataDir }: Place): void {
-  if (process.getuid?.() === 0 && owner !== null && owner.uid !== 0) continueAs(owner, dataDir);
+function becomeOwner(owner: Stats | null, place: Place): void {
+  if (process.getuid?.() === 0 && owner !== null && owner.uid !== 0) continueAs(owner, place);
 }
 
 /**

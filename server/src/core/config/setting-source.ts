@@ -1,9 +1,11 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
+
 /** Where settings are read from, for the modules that read those of one topic. */
 export interface SettingSource<Name extends string> {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. */
-  refusal(message: string): Error;
+  refusal(told: string | Sentence): Error;
 }
 
 /** Returns a whole number within bounds; `unset` without a value. */
@@ -17,7 +19,14 @@ export function wholeNumber<Name extends string>(
   const text = value(name) ?? String(unset);
   const number = Number(text);
   if (/^\d+$/.test(text) && number >= least && number <= most) return number;
-  throw refusal(`${name} must be a whole number from ${least} to ${most}, not ${JSON.stringify(text)}`);
+  throw refusal(
+    sentence('{name} must be a whole number from {least} to {most}, not {given}', {
+      name,
+      least: String(least),
+      most: String(most),
+      given: JSON.stringify(text),
+    }),
+  );
 }
 
 /** Returns one of the allowed values; `unset` without a value. */
@@ -30,7 +39,13 @@ export function oneOf<Name extends string, const Value extends string>(
   const text = value(name) ?? unset;
   const found = allowed.find((choice) => choice === text);
   if (found !== undefined) return found;
-  throw refusal(`${name} must be one of ${allowed.join(', ')}, not ${JSON.stringify(text)}`);
+  throw refusal(
+    sentence('{name} must be one of {allowed}, not {given}', {
+      name,
+      allowed: allowed.join(', '),
+      given: JSON.stringify(text),
+    }),
+  );
 }
 
 /** Returns an http or https address without a trailing slash; null when unset. */
@@ -42,7 +57,9 @@ export function httpAddress<Name extends string>(
   if (text === null) return null;
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refusal(`${name} must be an http or https address, not ${JSON.stringify(text)}`);
+    throw refusal(
+      sentence('{name} must be an http or https address, not {given}', { name, given: JSON.stringify(text) }),
+    );
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
     throw refusal(`${name} must be an address without ? and #, not ${JSON.stringify(text)}`);
   return text.replace(/\/+$/, '');

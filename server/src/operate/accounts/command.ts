@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../../core/config.ts';
@@ -9,6 +10,8 @@ import { forgetFailures } from '../../people/identity/lock-out.ts';
 import { endSessionsOf } from '../../people/identity/sessions.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { enterLibrary } from '../library-place.ts';
 
 type OpenPasswords = (db: Database, hashing: Hashing, configured: string | null) => Promise<Passwords>;
@@ -16,17 +19,24 @@ type OpenPasswords = (db: Database, hashing: Hashing, configured: string | null)
 function readArguments(args: readonly string[]): string {
   const [verb, name, ...more] = args;
   if (verb === 'reset-password' && name !== undefined && name !== '' && more.length === 0) return name;
-  throw new ConfigError('choose a command: vitrine admin reset-password NAME');
+  throw new ConfigError(
+    sentence('choose a command: {command}', { command: 'vitrine admin reset-password NAME' }),
+  );
 }
 
 /** Gives the account a temporary password, ends its sessions and lifts a lock; returns what to print. */
-async function resetPassword(db: Database, passwords: Passwords, name: string): Promise<string[]> {
+async function resetPassword(
+  language: Language,
+  db: Database,
+  passwords: Passwords,
+  name: string,
+): Promise<string[]> {
   const account = await db
     .selectFrom('users')
     .select(['ref', 'username', 'status'])
     .where('username_key', '=', foldName(name))
     .executeTakeFirst();
-  if (account === undefined) throw new ConfigError(`no user ${name}`);
+  if (account === undefined) throw new ConfigError(sentence('no user {name}', { name }));
   const { ref, username, status } = account;
   const password = temporaryPassword();
   const password_hash = await passwords.hash(username, password);
@@ -45,8 +55,18 @@ async function resetPassword(db: Database, passwords: Passwords, name: string): 
     return endSessionsOf(tx, ref, null);
   });
   return [
-    ...(status === 'active' ? [] : [`the account is ${status} and cannot sign in until it is active`]),
-    `${username} has a new password, and ${ended} sessions ended. Temporary password:`,
+    ...(status === 'active'
+      ? []
+      : [say(language, 'the account is {status} and cannot sign in until it is active', { status })]),
+    sayCount(
+      language,
+      ended,
+      [
+        '{name} has a new password, and # session ended. Temporary password:',
+        '{name} has a new password, and # sessions ended. Temporary password:',
+      ],
+      { name: username },
+    ),
     password,
   ];
 }
@@ -65,7 +85,7 @@ export async function adminCommand(
   try {
     await requireTables(database.pool, config);
     const passwords = await openPasswords(database.db, hashing, config.scrambleKey);
-    for (const line of await resetPassword(database.db, passwords, name)) print(line);
+    for (const line of await resetPassword(config.language, database.db, passwords, name)) print(line);
     return 0;
   } finally {
     await database.close();

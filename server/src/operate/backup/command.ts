@@ -1,12 +1,13 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { readKeyOf } from '../../people/identity/secret-key.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readVersion } from '../../platform/version.ts';
 import { enterEmptyPlace, enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import type { CopyProgress, Recheck } from './copy-files.ts';
 import { createBackup } from './create.ts';
@@ -34,20 +35,18 @@ const options = {
 type OptionName = keyof typeof options;
 
 function parse(args: string[], allowed: readonly OptionName[]) {
-  try {
-    const { values, positionals } = parseArgs({ args, allowPositionals: true, options });
-    const wrong = Object.keys(values).find((name) => !allowed.some((option) => option === name));
-    if (wrong !== undefined) throw new ConfigError(`--${wrong} cannot be used with this command`);
-    return { values, positionals };
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
-  }
+  const { values, positionals } = readOptions({ args, allowPositionals: true, options });
+  const wrong = Object.keys(values).find((name) => !allowed.some((option) => option === name));
+  if (wrong !== undefined)
+    throw new ConfigError(sentence('{option} cannot be used with this command', { option: `--${wrong}` }));
+  return { values, positionals };
 }
 
 /** Returns the only positional argument. */
 function onlyDirectory(positionals: string[], usage: string): string {
   const [directory, more] = positionals;
-  if (directory === undefined || more !== undefined) throw new ConfigError(`name a directory: ${usage}`);
+  if (directory === undefined || more !== undefined)
+    throw new ConfigError(sentence('name a directory: {command}', { command: usage }));
   return directory;
 }
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import type pg from 'pg';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { startEmbedded } from '../../platform/database/embedded.ts';
@@ -12,8 +12,10 @@ import { type InstanceLock, lockInstance } from '../../platform/database/instanc
 import { createJobQueue } from '../../platform/database/migrate.ts';
 import { openPool } from '../../platform/database/pool.ts';
 import { syncDirectory } from '../../platform/files/directory-tree.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readVersion } from '../../platform/version.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { openDirectory } from './directory.ts';
 import { type Dump, dump, requireLibrary } from './dump.ts';
 import { load } from './load.ts';
@@ -145,13 +147,9 @@ async function findOld(dataDir: string, from: string): Promise<string> {
 }
 
 function readArguments(args: string[]): { from: string | null; discard: boolean } {
-  try {
-    const options = { from: { type: 'string' }, 'discard-old': { type: 'boolean', default: false } } as const;
-    const { values } = parseArgs({ args, options });
-    return { from: values.from ?? null, discard: values['discard-old'] };
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
-  }
+  const options = { from: { type: 'string' }, 'discard-old': { type: 'boolean', default: false } } as const;
+  const { values } = readOptions({ args, options });
+  return { from: values.from ?? null, discard: values['discard-old'] };
 }
 
 async function discardOld(dataDir: string, print: (line: string) => void): Promise<void> {
@@ -184,7 +182,9 @@ export async function upgradeCommand(
   const place = existsSync(join(dataDir, 'postgres')) ? 'postgres' : FORMER_CLUSTER;
   const version = await readFile(join(dataDir, place, 'PG_VERSION'), 'utf8').catch(() => null);
   if (version === null)
-    throw new ConfigError(`there is no library in ${dataDir}; set VITRINE_DATA to where it is`);
+    throw new ConfigError(
+      sentence('there is no library in {directory}; set VITRINE_DATA to where it is', { directory: dataDir }),
+    );
   const old = version.trim();
   const newBinDir = config.postgresBinDir ?? (await findBinaries(dataDir));
   const current = await majorOf(newBinDir);

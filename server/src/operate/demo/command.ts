@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Config } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
+import { say } from '../../platform/language/say.ts';
 import { enterToStart } from '../library-place.ts';
 import { demoAdministrator, fillDemo } from './fill.ts';
 import { addStudio } from './studio.ts';
@@ -21,13 +22,16 @@ export async function demoCommand<Running extends { url: string | null; deps: De
     admin: demoAdministrator,
     demo: true,
   };
+  const { language } = config;
   enterToStart(own);
   const running = await startServing(own);
   console.log(`listening on ${running.url}`);
-  console.log(`sign in as ${demoAdministrator.username} with the password ${demoAdministrator.password}`);
+  const { username, password } = demoAdministrator;
+  console.log(say(language, 'sign in as {username} with the password {password}', { username, password }));
   const began = Date.now();
   await fillDemo(running.deps);
-  if (running.url !== null) await addStudio(running.deps, running.url, demoAdministrator.password);
-  console.log(`the sample library is complete (${Math.round((Date.now() - began) / 1000)} s)`);
+  if (running.url !== null) await addStudio(running.deps, running.url, password);
+  const seconds = Math.round((Date.now() - began) / 1000);
+  console.log(say(language, 'the sample library is complete ({seconds} s)', { seconds }));
   await untilStopped(running);
 }

@@ -1,28 +1,32 @@
-import { parseArgs } from 'node:util';
 import type { Check } from '@vitrine/contract/doctor';
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { placedFiles } from '../../content/root-files/placed.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { type OpenDatabase, openDatabase, requireTables } from '../../platform/database/open.ts';
 import { connectionFault } from '../../platform/database/unusable.ts';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { listed, type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { withPlacedFiles } from '../../platform/storage/in-place.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import { checkBytes, countFiles } from './bytes.ts';
-import { several } from './check.ts';
 import { examineAll } from './examine.ts';
 
 const PROGRESS_EVERY_MS = 2000;
 
-const marks: Readonly<Record<Check['status'], string>> = {
-  ok: 'ok     ',
-  warning: 'warning',
-  problem: 'PROBLEM',
+const marks: Readonly<Record<Check['status'], Sentence>> = {
+  ok: sentence('ok'),
+  warning: sentence('warning'),
+  problem: sentence('PROBLEM'),
 };
+const MARK_WIDTH = 7;
 
 /** Formats a check as lines of text, followed by the remedy. */
-function linesOf({ status, title, detail, remedy }: Check): string[] {
-  const first = `${marks[status]}  ${title}: ${detail}`;
+function linesOf(language: Language, { status, title, detail, remedy }: Check): string[] {
+  const mark = saySentence(language, marks[status]).padEnd(MARK_WIDTH);
+  const first = `${mark}  ${title}: ${detail}`;
   return remedy === null ? [first] : [first, `         ${remedy}`];
 }
 
@@ -34,8 +38,10 @@ interface Arguments {
 
 function readArguments(args: string[]): Arguments {
   const { bytes, repair, after } = parsed(args);
-  if (!bytes && (repair || after !== '')) throw new ConfigError('--repair and --after go with --bytes');
-  if (!/^([0-9a-f]{64})?$/.test(after)) throw new ConfigError('--after takes a hash of 64 hex digits');
+  if (!bytes && (repair || after !== ''))
+    throw new ConfigError(sentence('--repair and --after go with --bytes'));
+  if (!/^([0-9a-f]{64})?$/.test(after))
+    throw new ConfigError(sentence('--after takes a hash of 64 hex digits'));
   return { bytes, repair, after };
 }
 
@@ -45,11 +51,7 @@ function parsed(args: string[]): Arguments {
     repair: { type: 'boolean', default: false },
     after: { type: 'string', default: '' },
   } as const;
-  try {
-    return parseArgs({ args, options }).values;
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
-  }
+  return readOptions({ args, options }).values;
 }
 
 async function runChecks(
@@ -60,9 +62,15 @@ async function runChecks(
   const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const searchPath = process.env.PATH ?? '';
   const checks = await examineAll({ db, storage, config, searchPath });
-  for (const line of checks.flatMap(linesOf)) print(line);
+  for (const line of checks.flatMap((check) => linesOf(config.language, check))) print(line);
   const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;
-  print(`problems: ${count('problem')}, warnings: ${count('warning')}, fine: ${count('ok')}`);
+  print(
+    say(config.language, 'problems: {problems}, warnings: {warnings}, fine: {fine}', {
+      problems: count('problem'),
+      warnings: count('warning'),
+      fine: count('ok'),
+    }),
+  );
   return count('problem') > 0 ? 1 : 0;
 }
 
@@ -74,6 +82,7 @@ async function runBytes(
   print: (line: string) => void,
 ): Promise<number> {
   const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
+  const { language } = config;
   const stop = new AbortController();
   const onSignal = () => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal);
@@ -83,19 +92,34 @@ async function runBytes(
     if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
     lastPrintedAt = Date.now();
     const percent = Math.floor((100 * bytes) / Math.max(1, all.bytes));
-    console.error(`${percent} %, ${files} of ${several(all.files, 'file')}`);
+    console.error(
+      sayCount(language, all.files, ['{percent} %, {files} of # file', '{percent} %, {files} of # files'], {
+        percent,
+        files,
+      }),
+    );
   };
   try {
     const report = await checkBytes({ db, storage }, { after, repair, signal: stop.signal, print, progress });
     const { files, bytes, lost, previews, repairing, stoppedAfter } = report;
-    print(
-      `checked: ${several(files, 'file')}, ${bytes} bytes; lost: ${lost}, with damaged previews: ${previews}` +
-        (repairing > 0 ? `, being rendered again: ${repairing}` : ''),
+    const summary = sayCount(
+      language,
+      files,
+      [
+        'checked: # file, {size}; lost: {lost}, with damaged previews: {previews}',
+        'checked: # files, {size}; lost: {lost}, with damaged previews: {previews}',
+      ],
+      { size: sayCount(language, bytes, ['# byte', '# bytes']), lost, previews },
     );
+    const again = say(language, 'being rendered again: {count}', { count: repairing });
+    print(repairing > 0 ? listed(language, [summary, again]) : summary);
     if (lost > 0)
-      print('Upload or import the lost files again, or restore them below library/ from a backup.');
+      print(
+        say(language, 'Upload or import the lost files again, or restore them below library/ from a backup.'),
+      );
     if (stoppedAfter !== null) {
-      print(`stopped; go on with --bytes${stoppedAfter === '' ? '' : ` --after ${stoppedAfter}`}`);
+      const options = stoppedAfter === '' ? '--bytes' : `--bytes --after ${stoppedAfter}`;
+      print(say(language, 'stopped; go on with {options}', { options }));
       return 2;
     }
     return lost > 0 || previews > repairing ? 1 : 0;
@@ -121,7 +145,9 @@ export async function doctorCommand(
     await sql`select 1`.execute(database.db);
   } catch (error) {
     await database.close();
-    print(`PROBLEM  Database: the database cannot be reached: ${connectionFault(error)}`);
+    const { language } = config;
+    const fault = say(language, 'Database: the database cannot be reached: {fault}', { fault: connectionFault(error) });
+    print(`${saySentence(language, marks.problem)}  ${fault}`);
     return 1;
   }
   try {

@@ -1,11 +1,14 @@
-import { parseArgs } from 'node:util';
+import type { Language } from '@vitrine/contract/languages';
 import { foldName } from '@vitrine/contract/names';
 import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sayCount } from '../../platform/language/say.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import type { Written } from './bag/directory.ts';
 import { writeExport } from './library.ts';
@@ -14,18 +17,14 @@ import { LEFT_OUT, printLost, reporting } from './output.ts';
 type Print = (line: string) => void;
 
 function parse(args: string[]): { directory: string; user: string | undefined } {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { user: { type: 'string' } },
-    });
-    const [directory, more] = positionals;
-    if (directory !== undefined && more === undefined) return { directory, user: values.user };
-  } catch (error) {
-    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
-  }
-  throw new ConfigError('name a directory: vitrine export DIR');
+  const { values, positionals } = readOptions({
+    args,
+    allowPositionals: true,
+    options: { user: { type: 'string' } },
+  });
+  const [directory, more] = positionals;
+  if (directory !== undefined && more === undefined) return { directory, user: values.user };
+  throw new ConfigError(sentence('name a directory: {command}', { command: 'vitrine export DIR' }));
 }
 
 /** Returns the account with this name, with its rights. Throws a ConfigError if there is none that is active. */
@@ -36,19 +35,40 @@ async function findPerson(db: Database, name: string): Promise<SignedIn> {
     .where('username_key', '=', foldName(name))
     .executeTakeFirst();
   const caller = row === undefined ? null : await callerOf(db, row.ref);
-  if (caller === null) throw new ConfigError(`no active user ${name}`);
+  if (caller === null) throw new ConfigError(sentence('no active user {name}', { name }));
   return caller;
 }
 
 function printResult(
+  language: Language,
   { files, written, unchanged, removed, lost }: Written,
   directory: string,
   print: Print,
 ): void {
-  print(`${directory}: ${files} files; ${written} written, ${unchanged} unchanged, ${removed} removed`);
-  printLost(lost, print);
+  const counts = { written, unchanged, removed };
+  const all = sayCount(
+    language,
+    files,
+    [
+      '# file; {written} written, {unchanged} unchanged, {removed} removed',
+      '# files; {written} written, {unchanged} unchanged, {removed} removed',
+    ],
+    counts,
+  );
+  print(`${directory}: ${all}`);
+  printLost(language, lost, print);
   if (lost.length === 0) return;
-  print(`${lost.length} files could not be exported; vitrine doctor --bytes says whose they are`);
+  print(
+    sayCount(
+      language,
+      lost.length,
+      [
+        '# file could not be exported; {command} says whose',
+        '# files could not be exported; {command} says whose they are',
+      ],
+      { command: '`vitrine doctor --bytes`' },
+    ),
+  );
 }
 
 /**
@@ -62,11 +82,16 @@ export async function exportCommand(config: Config, args: string[], print: Print
   try {
     const storage = await openLibraryStorage(config);
     const caller = user === undefined ? null : await findPerson(database.db, user);
-    const report = reporting<Written>(
-      ({ files, written: made }) => `${files} files, ${made} of them written`,
+    const report = reporting<Written>(({ files, written: made }) =>
+      sayCount(
+        config.language,
+        files,
+        ['# file, {made} of them written', '# files, {made} of them written'],
+        { made },
+      ),
     );
     const written = await writeExport(database.db, storage, directory, caller, report);
-    printResult(written, directory, print);
+    printResult(config.language, written, directory, print);
     return written.lost.length > 0 ? LEFT_OUT : 0;
   } finally {
     await database.close();

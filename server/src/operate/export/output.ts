@@ -1,3 +1,5 @@
+import type { Language } from '@vitrine/contract/languages';
+import { say } from '../../platform/language/say.ts';
 import type { LostFile } from './bag/entry.ts';
 
 const PROGRESS_EVERY_MS = 2000;
@@ -17,6 +19,11 @@ export function reporting<T>(lineOf: (state: T) => string): (state: T) => void {
   };
 }
 
-export function printLost(lost: readonly LostFile[], print: (line: string) => void): void {
-  for (const { path, reason } of lost.slice(0, NAMED)) print(`LOST     ${path}: ${reason}`);
+export function printLost(
+  language: Language,
+  lost: readonly LostFile[],
+  print: (line: string) => void,
+): void {
+  const mark = say(language, 'LOST').padEnd(8);
+  for (const { path, reason } of lost.slice(0, NAMED)) print(`${mark} ${path}: ${reason}`);
 }

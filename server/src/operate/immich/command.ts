@@ -1,15 +1,17 @@
-import { parseArgs } from 'node:util';
 import type { SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say } from '../../platform/language/say.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { findOwner } from '../import/owner.ts';
 import { openLedger } from '../imports/ledger.ts';
 import { lockImport } from '../imports/lock.ts';
 import { type ImportParts, performImport } from '../imports/perform.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { findAccounts } from './accounts.ts';
 import { apiAddress, ImmichFailure, openImmich, type Patience, usualPatience } from './client.ts';
 import { unwiredSources } from './fields.ts';
@@ -19,39 +21,37 @@ import { previewText } from './preview.ts';
 
 const SYSTEM = 'immich';
 
-function parse(args: string[]) {
-  try {
-    const text = { type: 'string' } as const;
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        'api-key': text,
-        user: text,
-        report: text,
-        'dry-run': { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
-  }
-}
+const text = { type: 'string' } as const;
+const options = {
+  'api-key': text,
+  user: text,
+  report: text,
+  'dry-run': { type: 'boolean', default: false },
+} as const;
 
 function readArguments(args: string[], keyOfEnvironment: string | undefined) {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readOptions({ args, allowPositionals: true, options });
   const [given, more] = positionals;
   if (given === undefined || more !== undefined)
-    throw new ConfigError('name a server: vitrine import-immich URL --api-key KEY');
+    throw new ConfigError(
+      sentence('name a server: {command}', { command: 'vitrine import-immich URL --api-key KEY' }),
+    );
   const address = apiAddress(given);
-  if (address === null) throw new ConfigError(`${given} is not the address of a server`);
+  if (address === null) throw new ConfigError(sentence('{given} is not the address of a server', { given }));
   const apiKey = values['api-key'] ?? keyOfEnvironment ?? '';
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new ConfigError('give the key with --api-key or IMMICH_API_KEY');
+  if (!/^[\x21-\x7e]+$/.test(apiKey))
+    throw new ConfigError(sentence('give the key with --api-key or IMMICH_API_KEY'));
   return { ...values, address, apiKey };
 }
 
 async function callerFor(db: Database, username: string | undefined): Promise<SignedIn> {
   const caller = await callerOf(db, await findOwner(db, username));
-  if (caller === null) throw new ConfigError(`${username ?? 'the oldest administrator'} is not active`);
+  if (caller === null)
+    throw new ConfigError(
+      username === undefined
+        ? sentence('the oldest administrator is not active')
+        : sentence('the account {name} is not active', { name: username }),
+    );
   return caller;
 }
 
@@ -88,8 +88,8 @@ export async function importImmichCommand(
     const accounts = await findAccounts(db, library);
     if (orders['dry-run']) {
       const unwired = await unwiredSources(db, library);
-      output.log(previewText(library, { ledger, accounts, unwired, owner: owner.username }));
-      output.log('nothing was imported');
+      output.log(previewText(config.language, library, { ledger, accounts, unwired, owner: owner.username }));
+      output.log(say(config.language, 'nothing was imported'));
       return 0;
     }
     const undertaking = {
@@ -101,7 +101,6 @@ export async function importImmichCommand(
       ledger,
       owner,
       total: library.assets.size,
-      unit: 'files',
       reportPath: orders.report,
       isStopped: () => isStopped,
     };
@@ -109,7 +108,8 @@ export async function importImmichCommand(
       importAll({ ...tools, immich, library, accounts }, onProgress),
     );
   } catch (error) {
-    if (error instanceof ImmichFailure) throw new ConfigError(`${error.message}; run it again to go on`);
+    if (error instanceof ImmichFailure)
+      throw new ConfigError(sentence('{fault}; run it again to go on', { fault: error.message }));
     throw error;
   } finally {
     process.removeListener('SIGINT', stop);

@@ -1,4 +1,5 @@
 import { shortened } from '../../content/assets/insert.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
 import { renewLink } from '../imports/links.ts';
 import type { SharedLink } from './answers.ts';
@@ -11,10 +12,10 @@ function hasExpired({ expiresAt }: SharedLink): boolean {
 }
 
 /** Returns why no link is made in place of this one; null if one is (IMPORT-14). */
-export function whyNotRenewed(link: SharedLink): string | null {
-  if (hasExpired(link)) return 'it has expired';
+export function whyNotRenewed(link: SharedLink): Sentence | null {
+  if (hasExpired(link)) return sentence('it has expired');
   // Links here show titles and descriptions.
-  return link.showMetadata ? null : 'it hid names and descriptions, which links here show';
+  return link.showMetadata ? null : sentence('it hid names and descriptions, which links here show');
 }
 
 /** Puts the files of a link into a collection of its own, which only the owner sees. Returns its id. */
@@ -66,7 +67,11 @@ export async function importLinks(context: Context): Promise<void> {
     const reason = whyNotRenewed(link);
     const target = reason === null ? await targetOf(context, link) : null;
     if (target === null) {
-      reporter.leaveOut('shared link', link.key, reason ?? 'what it showed is not here');
+      reporter.leaveOut(
+        'shared link',
+        link.key,
+        reason === null ? 'what it showed is not here' : saySentence('en', reason),
+      );
       continue;
     }
     await renewLink(context, 'shared link', target, {

@@ -1,10 +1,13 @@
-import { counted } from '../import/summary.ts';
+import type { Language } from '@vitrine/contract/languages';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { saySentence, sentence } from '../../platform/language/sentence.ts';
 import type { Ledger } from '../imports/ledger.ts';
 import type { ImmichLibrary } from './library.ts';
 import { whyNotRenewed } from './links.ts';
 
 /** Returns what an import would do, as text. */
 export function previewText(
+  language: Language,
   library: ImmichLibrary,
   {
     ledger,
@@ -24,32 +27,46 @@ export function previewText(
   const count = (test: (asset: (typeof all)[number]) => boolean) => all.filter(test).length;
   const members = albums.flatMap((album) => album.members.map((member) => ({ album, member })));
   return [
-    `${account.name} <${account.email}> of Immich becomes ${owner}:`,
-    `  ${counted(all.length, 'file')}, ${known} of them imported before`,
-    `  ${count(({ visibility }) => visibility !== 'timeline')} archived or hidden, ${count(({ isTrashed }) => isTrashed)} in the trash`,
-    `  ${count(({ isFavorite }) => isFavorite)} favourites, ${tags.size} with tags`,
-    `  ${counted(stacks.length, 'stack')}`,
+    say(language, '{account} of Immich becomes {owner}:', {
+      account: `${account.name} <${account.email}>`,
+      owner,
+    }),
+    `  ${sayCount(language, all.length, ['# file, {known} of them imported before', '# files, {known} of them imported before'], { known })}`,
+    `  ${say(language, '{archived} archived or hidden, {trashed} in the trash', {
+      archived: count(({ visibility }) => visibility !== 'timeline'),
+      trashed: count(({ isTrashed }) => isTrashed),
+    })}`,
+    `  ${say(language, 'favourites: {favourites}, with tags: {tagged}', {
+      favourites: count(({ isFavorite }) => isFavorite),
+      tagged: tags.size,
+    })}`,
+    `  ${sayCount(language, stacks.length, ['# stack', '# stacks'])}`,
     ...[...unwired].map(
-      ([source, files]) => `  no field is filled from ${source}, which ${files} files have`,
+      ([source, files]) =>
+        `  ${sayCount(language, files, ['no field is filled from {source}, which # file has', 'no field is filled from {source}, which # files have'], { source })}`,
     ),
     '',
-    'Albums:',
+    say(language, 'Albums:'),
     ...albums.map(
-      ({ name, items, members: { length } }) => `  ${name}: ${items.length} files, ${length} members`,
+      ({ name, items, members: { length } }) =>
+        `  ${name}: ${sayCount(language, items.length, ['# file', '# files'])}, ${sayCount(language, length, ['# member', '# members'])}`,
     ),
     ...members.flatMap(({ album, member }) =>
       accounts.has(member.id)
         ? []
         : [
-            `  ${album.name}: no account here has confirmed ${member.email}, so ${member.name} will not see it`,
+            `  ${album.name}: ${say(language, 'no account here has confirmed {email}, so {name} will not see it', member)}`,
           ],
     ),
-    ...foreignAlbums.map(({ name }) => `  ${name}: belongs to another account, left out`),
+    ...foreignAlbums.map(({ name }) => `  ${name}: ${say(language, 'belongs to another account, left out')}`),
     '',
-    'Shared links:',
-    ...links.map((link) => `  ${link.key}: ${whyNotRenewed(link) ?? 'a new link'}`),
+    say(language, 'Shared links:'),
+    ...links.map(
+      (link) => `  ${link.key}: ${saySentence(language, whyNotRenewed(link) ?? sentence('a new link'))}`,
+    ),
     ...partners.map(
-      ({ name }) => `  ${name} sees the whole library as a partner, and would be given nothing`,
+      ({ name }) =>
+        `  ${say(language, '{name} sees the whole library as a partner, and would be given nothing', { name })}`,
     ),
     '',
   ].join('\n');

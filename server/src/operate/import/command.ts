@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { callerOf } from '../../access/caller-of.ts';
@@ -19,6 +20,8 @@ import type { Deps } from '../../core/deps.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { listed, sentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
@@ -33,7 +36,6 @@ import { postFolder } from './post-folder.ts';
 import { progressBar } from './progress.ts';
 import { findStacks } from './stacks.ts';
 import { attachFilmOf, attachFound, storeFound } from './store.ts';
-import { counted } from './summary.ts';
 import { type FoundFile, walk } from './walk.ts';
 
 interface Failure {
@@ -61,7 +63,8 @@ interface Summary {
 /** Finds the fields of the patterns. Throws a ConfigError that names a code without an active field of assets. */
 async function fieldsOf(db: Database, patterns: readonly FieldPattern[]): Promise<PathField[]> {
   const { fields, unknown } = await findPathFields(db, patterns);
-  if (unknown[0] !== undefined) throw new ConfigError(`--field: assets have no field ${unknown[0]}`);
+  if (unknown[0] !== undefined)
+    throw new ConfigError(sentence('--field: assets have no field {code}', { code: unknown[0] }));
   return fields;
 }
 
@@ -92,6 +95,7 @@ function reasonOf(error: unknown): string {
 
 /** What an import does beside storing files. */
 interface Run {
+  language: Language;
   ownerRef: number;
   options: ImportOptions;
   fields: readonly PathField[];
@@ -122,7 +126,7 @@ async function stackFiles(
 /** Makes posts and collections of the folders, as requested. */
 async function arrangeFolders(
   { db }: Deps,
-  { ownerRef, options, stopped }: Run,
+  { language, ownerRef, options, stopped }: Run,
   files: readonly FoundFile[],
   assetOf: ReadonlyMap<string, string>,
   summary: Summary,
@@ -137,14 +141,20 @@ async function arrangeFolders(
     const { isNew, leftOver } = await collectFolder(db, owner, name, ids);
     if (isNew) summary.collections += 1;
     if (leftOver > 0)
-      summary.failures.push({ path: name, reason: `the collection has no room for ${leftOver} files` });
+      summary.failures.push({
+        path: name,
+        reason: sayCount(language, leftOver, [
+          'the collection has no room for # file',
+          'the collection has no room for # files',
+        ]),
+      });
   }
 }
 
 /** Stores the files and waits for their previews. Posts and collects each folder if requested. */
 async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summary> {
   const { db } = deps;
-  const { ownerRef, options, fields, stopped } = run;
+  const { language, ownerRef, options, fields, stopped } = run;
   const summary: Summary = {
     stored: 0,
     skipped: 0,
@@ -161,7 +171,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
   const pathOf = new Map<string, string>();
   let waiting = 0;
   const total = plan.files.length + plan.subtitles.length + plan.films.size;
-  const bar = progressBar(total);
+  const bar = progressBar(language, total);
   const shown = () => {
     const done =
       summary.stored +
@@ -202,7 +212,11 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
       summary.sidecars += metadata.length - described.length;
       for (const { path, reason } of described) fail(path, reason);
       const unfit = await writePathValues(db, stored.assetId, valuesOfPath(fields, file));
-      if (unfit.length > 0) fail(file.path, `stored; its path does not fit ${unfit.join(', ')}`);
+      if (unfit.length > 0)
+        fail(
+          file.path,
+          say(language, 'stored; its path does not fit {fields}', { fields: unfit.join(', ') }),
+        );
       await attachFilm(plan.films.get(file.path), stored.assetId);
     } catch (error) {
       fail(file.path, reasonOf(error));
@@ -221,7 +235,8 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     }
   };
   try {
-    for (const { path } of plan.orphans) fail(path, 'a sidecar without the file that it describes');
+    for (const { path } of plan.orphans)
+      fail(path, say(language, 'a sidecar without the file that it describes'));
     await eachAtOnce(plan.files, stopped, storeEach);
     // Stores subtitles last, because they are attached to videos.
     await eachAtOnce(plan.subtitles, stopped, attachEach);
@@ -247,26 +262,35 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
   for (const { id, processing_error } of failed) {
     const path = pathOf.get(id);
     if (path !== undefined)
-      summary.failures.push({ path, reason: `stored, not rendered: ${processing_error}` });
+      summary.failures.push({
+        path,
+        reason: say(language, 'stored, not rendered: {fault}', { fault: processing_error ?? '' }),
+      });
   }
   summary.stopped = stopped();
   return summary;
 }
 
-function printSummary(summary: Summary): void {
-  const made = [
-    summary.subtitles === 0 ? '' : `, ${summary.subtitles} attached as subtitles`,
-    summary.films === 0 ? '' : `, ${counted(summary.films, 'film')} of live photos`,
-    summary.stacks === 0 ? '' : `, ${counted(summary.stacks, 'stack')} made`,
-    summary.sidecars === 0 ? '' : `, ${counted(summary.sidecars, 'sidecar')} read`,
-    summary.posts === 0 ? '' : `, ${counted(summary.posts, 'post')} made`,
-    summary.collections === 0 ? '' : `, ${counted(summary.collections, 'collection')} made`,
-  ].join('');
+function printSummary(language: Language, summary: Summary): void {
+  const { stored, skipped, subtitles, films, stacks, sidecars, posts, collections, failures } = summary;
+  const made: [count: number, text: string][] = [
+    [subtitles, say(language, '{count} attached as subtitles', { count: subtitles })],
+    [films, sayCount(language, films, ['# film of live photos', '# films of live photos'])],
+    [stacks, sayCount(language, stacks, ['# stack made', '# stacks made'])],
+    [sidecars, sayCount(language, sidecars, ['# sidecar read', '# sidecars read'])],
+    [posts, sayCount(language, posts, ['# post made', '# posts made'])],
+    [collections, sayCount(language, collections, ['# collection made', '# collections made'])],
+  ];
   console.log(
-    `${summary.stored} imported, ${summary.skipped} already present${made}, ${summary.failures.length} failed`,
+    listed(language, [
+      say(language, '{count} imported', { count: stored }),
+      say(language, '{count} already present', { count: skipped }),
+      ...made.flatMap(([count, text]) => (count === 0 ? [] : [text])),
+      say(language, '{count} failed', { count: failures.length }),
+    ]),
   );
   for (const { path, reason } of summary.failures) console.log(`  ${path}: ${reason}`);
-  if (summary.stopped) console.log('stopped; run it again to go on where it was');
+  if (summary.stopped) console.log(say(language, 'stopped; run it again to go on where it was'));
 }
 
 /** The parts of a running service that an import works with. */
@@ -289,7 +313,7 @@ async function importPlan(
   const worker = await startWorker(deps, database);
   try {
     const summary = await importFiles(deps, run, plan);
-    printSummary(summary);
+    printSummary(run.language, summary);
     if (summary.failures.length > 0) process.exitCode = LEFT_OUT;
   } finally {
     await worker.stop();
@@ -309,7 +333,8 @@ export async function importCommand(
   enterLibrary(config);
   const root = resolve(options.directory);
   const found = await stat(root).catch(() => null);
-  if (found?.isDirectory() !== true) throw new ConfigError(`${root} is not a directory`);
+  if (found?.isDirectory() !== true)
+    throw new ConfigError(sentence('{path} is not a directory', { path: root }));
 
   const database = await openDatabase(config, { join: true, log: (message) => console.error(message) });
   let stopped = false;
@@ -325,10 +350,16 @@ export async function importCommand(
     try {
       const plan = await pairLivePhotos(deps.metadata, await planImport(walk(root)));
       if (options.dryRun) {
-        for (const line of await dryRun({ db: database.db, metadata: deps.metadata }, ownerRef, plan, {
-          fields,
-          stacks: options.stacks,
-        }))
+        for (const line of await dryRun(
+          config.language,
+          { db: database.db, metadata: deps.metadata },
+          ownerRef,
+          plan,
+          {
+            fields,
+            stacks: options.stacks,
+          },
+        ))
           console.log(line);
         return;
       }
@@ -336,7 +367,7 @@ export async function importCommand(
         deps,
         database,
         startWorker,
-        { ownerRef, options, fields, stopped: () => stopped },
+        { language: config.language, ownerRef, options, fields, stopped: () => stopped },
         plan,
       );
     } finally {

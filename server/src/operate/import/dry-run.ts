@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { stat } from 'node:fs/promises';
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { liveAsset } from '../../access/assets.ts';
@@ -9,11 +10,13 @@ import { unstackedGroups } from '../../content/stacks/store.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type MediaKind, sniff } from '../../media/sniff.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { listed, saySentence } from '../../platform/language/sentence.ts';
 import type { LivePlan } from './live-photos.ts';
 import { findStacks } from './stacks.ts';
 import { findOwn } from './store.ts';
-import { counted, countValue, emptySummary, type FolderSummary, folderLines, sizeText } from './summary.ts';
-import type { FoundFile } from './walk.ts';
+import { countValue, emptySummary, type FolderSummary, folderLines, sizeText } from './summary.ts';
+import { type FoundFile, whySkipped } from './walk.ts';
 
 /** Files that are opened concurrently. */
 const AT_ONCE = 8;
@@ -90,14 +93,14 @@ function summarise(
   }
   for (const [file] of stacks) if (file !== undefined) of(file.folder).stacks += 1;
   for (const { file } of subtitles) of(file.folder).sidecars += 1;
-  for (const { path, folder } of orphans)
-    of(folder).skipped.push({ path, folder, reason: 'sidecar without its file' });
+  for (const { path, folder } of orphans) of(folder).skipped.push({ path, folder, reason: 'orphan' });
   for (const entry of skipped) of(entry.folder).skipped.push(entry);
   return folders;
 }
 
 /** ADMIN-30: returns what an import would do, folder by folder. Writes nothing. */
 export async function dryRun(
+  language: Language,
   { db, metadata }: Pick<Deps, 'db' | 'metadata'>,
   ownerRef: number,
   plan: LivePlan,
@@ -114,11 +117,22 @@ export async function dryRun(
     ? await newStacks(db, await findStacks(metadata, plan.files), measured)
     : [];
   const folders = summarise(plan, measured, { ...arranging, stacks });
+  const summary = listed(language, [
+    sayCount(language, plan.files.length - present, [
+      '# file would be imported',
+      '# files would be imported',
+    ]),
+    say(language, '{count} already present', { count: present }),
+    sayCount(language, folders.size, ['# folder', '# folders']),
+    sizeText(language, bytes),
+  ]);
+  const skipped = [...plan.orphans.map(({ path }) => ({ path, reason: 'orphan' as const })), ...plan.skipped];
   return [
-    `${counted(plan.files.length - present, 'file')} would be imported, ${present} already present, ` +
-      `${counted(folders.size, 'folder')}, ${sizeText(bytes)}; nothing was written`,
-    ...[...folders].flatMap(([folder, summary]) => folderLines(folder, summary)),
-    ...plan.orphans.map(({ path }) => `  skipped ${path}: sidecar without its file`),
-    ...plan.skipped.map(({ path, reason }) => `  skipped ${path}: ${reason}`),
+    say(language, '{summary}; nothing was written', { summary }),
+    ...[...folders].flatMap(([folder, found]) => folderLines(language, folder, found)),
+    ...skipped.map(
+      ({ path, reason }) =>
+        `  ${say(language, 'skipped {path}: {reason}', { path, reason: saySentence(language, whySkipped[reason]) })}`,
+    ),
   ];
 }

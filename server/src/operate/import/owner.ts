@@ -2,6 +2,7 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { ConfigError } from '../../core/config.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /**
  * Returns the owner of the new assets: the named account, or the oldest account with the administrator role. Throws a
@@ -23,7 +24,7 @@ export async function findOwner(db: Database, username: string | undefined): Pro
   if (ref !== undefined) return ref;
   throw new ConfigError(
     username === undefined
-      ? 'the library has no administrator yet; start it and set it up'
-      : `no user ${username}`,
+      ? sentence('the library has no administrator yet; start it and set it up')
+      : sentence('no user {name}', { name: username }),
   );
 }

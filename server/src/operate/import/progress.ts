@@ -1,9 +1,17 @@
+import type { Language } from '@vitrine/contract/languages';
 import cliProgress from 'cli-progress';
+import { say } from '../../platform/language/say.ts';
 
 /** Shows on the terminal how many of so many files or rows are done. */
-export function progressBar(total: number, what = 'files') {
+export function progressBar(language: Language, total: number) {
+  // The library of the bar fills in these values.
+  const words = {
+    done: say(language, '{value} of {total}', { value: '{value}', total: '{total}' }),
+    rate: say(language, '{rate} a second', { rate: '{rate}' }),
+    left: say(language, '{left} left', { left: '{left}' }),
+  };
   const bar = new cliProgress.SingleBar({
-    format: `{bar} {percentage}% | {value} of {total} ${what} | {rate} a second | {left} left`,
+    format: `{bar} {percentage}% | ${words.done} | ${words.rate} | ${words.left}`,
     barCompleteChar: '█',
     barIncompleteChar: '░',
     noTTYOutput: true,

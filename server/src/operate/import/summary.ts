@@ -1,5 +1,8 @@
+import type { Language } from '@vitrine/contract/languages';
 import type { MediaKind } from '../../media/sniff.ts';
-import type { SkippedEntry } from './walk.ts';
+import { say, sayCount } from '../../platform/language/say.ts';
+import { listed, saySentence } from '../../platform/language/sentence.ts';
+import { type SkippedEntry, whySkipped } from './walk.ts';
 
 /** What an import finds in one folder. */
 export interface FolderSummary {
@@ -40,40 +43,47 @@ export function countValue({ fields }: FolderSummary, code: string, text: string
   fields.set(code, counted);
 }
 
-const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
 
 /** Formats a size for people: `1.5 MiB`. */
-export function sizeText(bytes: number): string {
+export function sizeText(language: Language, bytes: number): string {
   const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10));
   const size = bytes / 1024 ** power;
-  return `${power === 0 ? size : size.toFixed(1)} ${units[power]}`;
-}
-
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+  const digits = power === 0 ? 0 : 1;
+  const number = new Intl.NumberFormat(language, {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  }).format(size);
+  return power === 0 ? sayCount(language, size, ['# byte', '# bytes']) : `${number} ${units[power]}`;
 }
 
 /** Counts skipped names by their reason. */
-function skippedText(skipped: readonly SkippedEntry[]): string {
+function skippedText(language: Language, skipped: readonly SkippedEntry[]): string {
   const reasons = Map.groupBy(skipped, ({ reason }) => reason);
-  return [...reasons].map(([reason, entries]) => `${entries.length} ${reason}`).join(', ');
+  return [...reasons]
+    .map(([reason, entries]) => `${entries.length} ${saySentence(language, whySkipped[reason])}`)
+    .join(', ');
 }
 
 /** Returns the lines of a folder in the summary: what is in it, and what its paths say. */
-export function folderLines(folder: string, summary: FolderSummary): string[] {
+export function folderLines(language: Language, folder: string, summary: FolderSummary): string[] {
   const kinds = [...summary.kinds].map(([kind, count]) => `${count} ${kind}`).join(', ');
   const parts = [
-    `${counted(summary.files, 'file')}${kinds === '' ? '' : ` (${kinds})`}`,
-    sizeText(summary.bytes),
-    ...(summary.films === 0 ? [] : [`${counted(summary.films, 'film')} of live photos`]),
-    ...(summary.stacks === 0 ? [] : [counted(summary.stacks, 'stack')]),
-    ...(summary.sidecars === 0 ? [] : [counted(summary.sidecars, 'sidecar')]),
-    ...(summary.skipped.length === 0 ? [] : [`skipped: ${skippedText(summary.skipped)}`]),
+    `${sayCount(language, summary.files, ['# file', '# files'])}${kinds === '' ? '' : ` (${kinds})`}`,
+    sizeText(language, summary.bytes),
+    ...(summary.films === 0
+      ? []
+      : [sayCount(language, summary.films, ['# film of live photos', '# films of live photos'])]),
+    ...(summary.stacks === 0 ? [] : [sayCount(language, summary.stacks, ['# stack', '# stacks'])]),
+    ...(summary.sidecars === 0 ? [] : [sayCount(language, summary.sidecars, ['# sidecar', '# sidecars'])]),
+    ...(summary.skipped.length === 0
+      ? []
+      : [say(language, 'skipped: {names}', { names: skippedText(language, summary.skipped) })]),
   ];
   const byCode = [...summary.fields].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const fields = byCode.map(([code, { files, values }]) => {
     const shown = [...values].slice(0, SHOWN_VALUES).join(', ');
-    return `    ${code} = ${shown}${values.size > SHOWN_VALUES ? ', …' : ''} (${counted(files, 'file')})`;
+    return `    ${code} = ${shown}${values.size > SHOWN_VALUES ? ', …' : ''} (${sayCount(language, files, ['# file', '# files'])})`;
   });
-  return [`  ${folder === '' ? '.' : folder}: ${parts.join(', ')}`, ...fields];
+  return [`  ${folder === '' ? '.' : folder}: ${listed(language, parts)}`, ...fields];
 }

@@ -4,6 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { encodingOf } from '../../media/text-encoding.ts';
 import { isSystemName } from '../../platform/files/junk.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 
 /** A file below the imported directory. */
 export interface FoundFile {
@@ -17,12 +18,15 @@ export interface FoundFile {
 }
 
 /** Why a name in a folder is not imported. */
-type SkipReason =
-  | 'hidden'
-  | 'written by the system'
-  | 'symbolic link'
-  | 'not a file'
-  | 'sidecar without its file';
+type SkipReason = 'hidden' | 'system' | 'link' | 'other' | 'orphan';
+
+export const whySkipped: Readonly<Record<SkipReason, Sentence>> = {
+  hidden: sentence('hidden'),
+  system: sentence('written by the system'),
+  link: sentence('symbolic link'),
+  other: sentence('not a file'),
+  orphan: sentence('sidecar without its file'),
+};
 
 /** A file or folder that is not imported. */
 export interface SkippedEntry {
@@ -65,10 +69,10 @@ const byName = (a: Entry, b: Entry) => inOrder(a.name, b.name);
 
 /** Returns why an entry is skipped, or null. Symbolic links may lead outside (ADMIN-9). */
 function skipReason({ name, found }: Entry): SkipReason | null {
-  if (isSystemName(name)) return 'written by the system';
+  if (isSystemName(name)) return 'system';
   if (name.startsWith('.')) return 'hidden';
-  if (found.isSymbolicLink()) return 'symbolic link';
-  return found.isFile() || found.isDirectory() ? null : 'not a file';
+  if (found.isSymbolicLink()) return 'link';
+  return found.isFile() || found.isDirectory() ? null : 'other';
 }
 
 /** Yields every file below a directory in natural order, folder by folder, and what is skipped with the reason. */

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ConfigError } from '../../core/config.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /** PostgreSQL notices the end of an earlier import's connection a moment later. */
 const LOCK_ATTEMPTS = 50;
@@ -16,5 +17,5 @@ export async function lockImport(client: pg.PoolClient, lock: number, source: st
     if (rows[0]?.free === true) return;
     await sleep(LOCK_PAUSE_MS);
   }
-  throw new ConfigError(`another import from ${source} is running`);
+  throw new ConfigError(sentence('another import from {source} is running', { source }));
 }

@@ -9,6 +9,7 @@ import { recordEvent } from '../../people/audit/record.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
+import { say } from '../../platform/language/say.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { progressBar } from '../import/progress.ts';
 import { openLibraryStorage } from '../storage/open.ts';
@@ -39,9 +40,8 @@ export interface Undertaking {
   name: 'resourcespace' | 'immich';
   ledger: Ledger;
   owner: SignedIn;
-  /** The number of things to import, and what the progress bar calls them. */
+  /** The number of things to import. */
   total: number;
-  unit: string;
   /** Another file for the report. */
   reportPath: string | undefined;
   isStopped(): boolean;
@@ -72,14 +72,14 @@ export async function performImport(
   { openDeps, startWorker, output }: ImportParts,
   work: (tools: ImportTools, onProgress: (done: number) => void) => Promise<void>,
 ): Promise<number> {
-  const { config, database, source, system, name, ledger, owner, total, unit, isStopped } = undertaking;
+  const { config, database, source, system, name, ledger, owner, total, isStopped } = undertaking;
   const { db } = database;
   const reporter = createReporter();
   const storage = await openLibraryStorage(config);
   const log = pino({ level: 'error', ...safeLogForm(secretsOf(config)) });
   const deps = await openDeps(db, storage, config, log);
   const worker = await startWorker(deps, database);
-  const bar = progressBar(total, unit);
+  const bar = progressBar(config.language, total);
   const run = await openRun(db, system, reporter.report);
   try {
     await work({ deps, source, ledger, reporter, run, owner, isStopped }, (done) => {
@@ -101,10 +101,12 @@ export async function performImport(
   await db
     .transaction()
     .execute((tx) => recordEvent(tx, null, { event: `${name}.imported`, metadata: { ...report.counts } }));
-  const text = reportText(source, report);
+  const text = reportText(config.language, source, report);
   const base = await writeReports(undertaking, `${JSON.stringify(report, null, 2)}\n`, text);
   output.log(text);
-  output.log(`the report is ${base}.txt and ${base}.json`);
-  if (isStopped()) output.log('stopped; run it again to go on where it was');
+  output.log(
+    say(config.language, 'the report is {text} and {json}', { text: `${base}.txt`, json: `${base}.json` }),
+  );
+  if (isStopped()) output.log(say(config.language, 'stopped; run it again to go on where it was'));
   return isStopped() || report.left_out.length > 0 ? 3 : 0;
 }

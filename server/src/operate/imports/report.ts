@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Language } from '@vitrine/contract/languages';
+import { say, sayCount } from '../../platform/language/say.ts';
 
 /** Something of the earlier system, and what became of it. */
 export interface ReportEntry {
@@ -62,7 +64,7 @@ export function alike(entries: readonly ReportEntry[]): ReportEntry[][] {
   return [...Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`).values()];
 }
 
-function section(title: string, entries: readonly ReportEntry[]): string[] {
+function section(language: Language, title: string, entries: readonly ReportEntry[]): string[] {
   if (entries.length === 0) return [];
   const lines = alike(entries).map((same) => {
     const [first] = same;
@@ -70,7 +72,10 @@ function section(title: string, entries: readonly ReportEntry[]): string[] {
       .slice(0, MOST_NAMED)
       .map(({ id }) => id)
       .join(', ');
-    const more = same.length > MOST_NAMED ? ` and ${same.length - MOST_NAMED} more` : '';
+    const more =
+      same.length > MOST_NAMED
+        ? ` ${say(language, 'and {count} more', { count: same.length - MOST_NAMED })}`
+        : '';
     return `  ${first?.kind ?? ''} ${ids}${more}: ${first?.reason ?? ''}`;
   });
   return ['', `${title} (${entries.length}):`, ...lines];
@@ -78,20 +83,29 @@ function section(title: string, entries: readonly ReportEntry[]): string[] {
 
 /** Returns the report as text for people; `source` is the name of the earlier system. */
 export function reportText(
+  language: Language,
   source: string,
   { counts, hashes, left_out, changed, vanished, links }: Report,
 ): string {
   const names = Object.keys(counts).toSorted();
   return [
     ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
-    `${String(hashes.equal).padStart(8)} of ${hashes.compared} files have the checksum that ${source} recorded`,
-    ...section('Left out', left_out),
-    ...section('Imported in another form', changed),
-    ...section(`Gone from ${source}, kept here`, vanished),
-    ...(links.length === 0 ? [] : ['', 'New links:']),
+    sayCount(
+      language,
+      hashes.compared,
+      [
+        '{equal} of # file has the checksum that {source} recorded',
+        '{equal} of # files have the checksum that {source} recorded',
+      ],
+      { equal: String(hashes.equal).padStart(8), source },
+    ),
+    ...section(language, say(language, 'Left out'), left_out),
+    ...section(language, say(language, 'Imported in another form'), changed),
+    ...section(language, say(language, 'Gone from {source}, kept here', { source }), vanished),
+    ...(links.length === 0 ? [] : ['', say(language, 'New links:')]),
     ...links.map(
       ({ old_key, url, password }) =>
-        `  ${old_key}: ${url}${password === undefined ? '' : ` password ${password}`}`,
+        `  ${old_key}: ${url}${password === undefined ? '' : ` ${say(language, 'password {password}', { password })}`}`,
     ),
     '',
   ].join('\n');

@@ -1,16 +1,18 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { foldName } from '@vitrine/contract/names';
 import { holds, type SignedIn } from '../../access/caller.ts';
 import { callerOf } from '../../access/caller-of.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say } from '../../platform/language/say.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { readMysqlAddress } from '../import/users/mysql-address.ts';
 import { openLedger } from '../imports/ledger.ts';
 import { type ImportParts, performImport } from '../imports/perform.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { readDump } from './dump.ts';
 import { openFileFinder } from './file-paths.ts';
 import { importAll } from './import-all.ts';
@@ -23,38 +25,33 @@ import { readSettings, type Settings } from './settings.ts';
 import { type SourceRows, tables, tablesOfDryRun } from './source.ts';
 import { openStaging, type Staging } from './staging.ts';
 
-const usage =
-  'name a source: vitrine import-resourcespace --dump FILE or --database URL, and --filestore DIR';
+const usage: Sentence = sentence(
+  'name a source: vitrine import-resourcespace --dump FILE or --database URL, and --filestore DIR',
+);
 
-function parse(args: string[]) {
-  try {
-    const text = { type: 'string' } as const;
-    return parseArgs({
-      args,
-      options: {
-        database: text,
-        dump: text,
-        filestore: text,
-        syncdir: text,
-        config: text,
-        'scramble-key': text,
-        mapping: text,
-        report: text,
-        system: { type: 'string', default: 'resourcespace' },
-        'dry-run': { type: 'boolean', default: false },
-      },
-    }).values;
-  } catch (error) {
-    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
-  }
-}
+const text = { type: 'string' } as const;
+const options = {
+  database: text,
+  dump: text,
+  filestore: text,
+  syncdir: text,
+  config: text,
+  'scramble-key': text,
+  mapping: text,
+  report: text,
+  system: { type: 'string', default: 'resourcespace' },
+  'dry-run': { type: 'boolean', default: false },
+} as const;
+
+const parse = (args: string[]) => readOptions({ args, options }).values;
 
 type Orders = ReturnType<typeof parse>;
 
 async function requireDirectory(path: string | undefined, option: string): Promise<string> {
   if (path === undefined) throw new ConfigError(usage);
   const found = await stat(path).catch(() => null);
-  if (found?.isDirectory() !== true) throw new ConfigError(`${option}: ${resolve(path)} is not a directory`);
+  if (found?.isDirectory() !== true)
+    throw new ConfigError(sentence('{option}: {path} is not a directory', { option, path: resolve(path) }));
   return resolve(path);
 }
 
@@ -92,8 +89,8 @@ async function findOwner(db: Database, name: string | undefined): Promise<Signed
   }
   throw new ConfigError(
     name === undefined
-      ? 'the library has no administrator yet; start it and set it up'
-      : `${name} is no active administrator of this library`,
+      ? sentence('the library has no administrator yet; start it and set it up')
+      : sentence('{name} is no active administrator of this library', { name }),
   );
 }
 
@@ -114,7 +111,7 @@ export async function importResourceSpaceCommand(
   const settings = await readAllSettings(orders);
   const given = orders.mapping === undefined ? null : await readMapping(orders.mapping);
   if (given === null && orders.mapping !== undefined && !orders['dry-run'])
-    throw new ConfigError(`${orders.mapping} does not exist; --dry-run writes it`);
+    throw new ConfigError(sentence('{path} does not exist; --dry-run writes it', { path: orders.mapping }));
   enterLibrary(config);
   const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
   let isStopped = false;
@@ -144,12 +141,14 @@ export async function importResourceSpaceCommand(
     const plan = await makePlan({ db, staging, installation, ledger }, mapping, today);
     const files = openFileFinder({ root, syncdir, scrambleKey: settings.scramble_key ?? '' });
     if (orders['dry-run']) {
-      output.log(await previewText(staging, installation, plan, files));
+      output.log(await previewText(config.language, staging, installation, plan, files));
       if (orders.mapping !== undefined && given === null) {
         await writeProposal(orders.mapping, installation, plan.fields, plan.groups);
-        output.log(`wrote ${orders.mapping}; change it and import with it`);
+        output.log(
+          say(config.language, 'wrote {path}; change it and import with it', { path: orders.mapping }),
+        );
       }
-      output.log('nothing was imported');
+      output.log(say(config.language, 'nothing was imported'));
       return 0;
     }
     const [row] = await staging.query<{ n: number }>('select count(*) as n from rs_resource where ref > 0');
@@ -162,7 +161,6 @@ export async function importResourceSpaceCommand(
       ledger,
       owner,
       total: row?.n ?? 0,
-      unit: 'resources',
       reportPath: orders.report,
       isStopped: () => isStopped,
     };

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../core/config.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readCreateTable, readInsertHead, type TableShape } from './dump-statements.ts';
 import { scanRow, undoDoubleEncoding } from './dump-values.ts';
 import type { SourceRows, Wanted } from './source.ts';
@@ -180,11 +181,11 @@ function createParser(wanted: Wanted): Parser {
 
 async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   const file = await open(path).catch(() => {
-    throw new ConfigError(`${path} cannot be read`);
+    throw new ConfigError(sentence('{path} cannot be read', { path }));
   });
   let isZipped: boolean;
   try {
-    if (!(await file.stat()).isFile()) throw new ConfigError(`${path} is not a file`);
+    if (!(await file.stat()).isFile()) throw new ConfigError(sentence('{path} is not a file', { path }));
     const head = Buffer.alloc(2);
     await file.read(head, 0, 2, 0);
     isZipped = head.equals(Buffer.of(0x1f, 0x8b));
@@ -222,5 +223,10 @@ export async function* readDump(path: string, wanted: Wanted): AsyncGenerator<So
     throw new ConfigError(`${path} cannot be read as a dump: ${reason} (${whereCutOff(parser.progress)})`);
   }
   if (parser.progress.isInside || !endings.test(tail))
-    throw new ConfigError(`${path} is cut off: ${whereCutOff(parser.progress)}; dump the database again`);
+    throw new ConfigError(
+      sentence('{path} is cut off: {where}; dump the database again', {
+        path,
+        where: whereCutOff(parser.progress),
+      }),
+    );
 }

@@ -3,6 +3,7 @@ import { fieldTypes } from '@vitrine/contract/field-types';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ConfigError } from '../../core/config.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { FieldPlan } from './field-plan.ts';
 import type { GroupPlan } from './group-plan.ts';
 import type { Installation } from './installation.ts';
@@ -76,7 +77,7 @@ const isMapping = Compile(Mapping);
 export async function readMapping(path: string): Promise<Mapping | null> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
-    throw new ConfigError(`${path} cannot be read`);
+    throw new ConfigError(sentence('{path} cannot be read', { path }));
   });
   if (text === null) return null;
   let given: unknown;

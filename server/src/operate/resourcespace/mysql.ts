@@ -1,4 +1,5 @@
 import { ConfigError } from '../../core/config.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { asText, connect, reasonOf, streamRows } from '../import/users/mysql.ts';
 import type { MysqlAddress } from '../import/users/mysql-address.ts';
 import type { SourceRows, Wanted } from './source.ts';
@@ -25,7 +26,7 @@ export async function* readMysqlTables(address: MysqlAddress, tables: Wanted): A
     // The driver types rows by the form of the query, which is a list of texts here.
     const present = Map.groupBy(found as unknown as [string, string][], ([table]) => table);
     if (!present.has('resource'))
-      throw new ConfigError('the database has no table resource; it is no ResourceSpace');
+      throw new ConfigError(sentence('the database has no table resource; it is no ResourceSpace'));
     for (const [table, wanted] of Object.entries(tables)) {
       const names = new Set(present.get(table)?.map(([, column]) => column));
       const columns = wanted.filter((column) => names.has(column));

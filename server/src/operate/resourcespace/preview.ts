@@ -1,4 +1,6 @@
+import type { Language } from '@vitrine/contract/languages';
 import pLimit from 'p-limit';
+import { say, sayCount } from '../../platform/language/say.ts';
 import { isTitle } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
 import type { Installation } from './installation.ts';
@@ -42,62 +44,72 @@ const counted = [
 
 /** Returns what an import would do, as text. */
 export async function previewText(
+  language: Language,
   staging: Staging,
   installation: Installation,
   plan: Plan,
   files: FileFinder,
 ): Promise<string> {
-  const lines = ['Rows:'];
+  const lines = [say(language, 'Rows:')];
   for (const table of counted) {
     const [row] = await staging.query<{ n: number }>(`select count(*) as n from rs_${table}`);
     lines.push(`  ${table}: ${row?.n ?? 0}`);
   }
-  lines.push('', 'Groups:');
+  lines.push('', say(language, 'Groups:'));
   for (const { group, role, code, team } of plan.groups) {
     const users = installation.users.filter((user) => user.group === group.ref).length;
-    lines.push(
-      `  ${group.ref} ${group.label}: ${users} accounts, role ${role === 'own' ? code : role}, team ${team}`,
+    const what = sayCount(
+      language,
+      users,
+      ['# account, role {role}, team {team}', '# accounts, role {role}, team {team}'],
+      { role: role === 'own' ? code : role, team: String(team) },
     );
+    lines.push(`  ${group.ref} ${group.label}: ${what}`);
   }
-  lines.push('', 'Resource types:', ...installation.types.map(({ ref, label }) => `  ${ref} ${label}`));
-  lines.push('', 'Fields:');
+  lines.push(
+    '',
+    say(language, 'Resource types:'),
+    ...installation.types.map(({ ref, label }) => `  ${ref} ${label}`),
+  );
+  lines.push('', say(language, 'Fields:'));
   for (const own of plan.fields) {
     const { field, code, type, isImported, readers } = own;
     const who =
       readers === null
-        ? 'all groups'
+        ? say(language, 'read by all groups')
         : readers.length === 0
-          ? 'administrators only'
-          : `groups ${readers.join(', ')}`;
+          ? say(language, 'read by administrators only')
+          : say(language, 'read by the groups {groups}', { groups: readers.join(', ') });
     const target = !isImported
-      ? 'left out'
+      ? say(language, 'left out')
       : isTitle(own, { installation })
-        ? 'the title of assets'
+        ? say(language, 'the title of assets')
         : `${code} (${type})`;
-    lines.push(`  ${field.ref} ${field.label}: ${target}, read by ${who}`);
+    lines.push(`  ${field.ref} ${field.label}: ${target}, ${who}`);
   }
   const { kinds, narrowed } = plan.survey;
   lines.push(
     '',
-    'Access:',
-    `  ${kinds.everyone} for every account`,
-    `  ${kinds.withheld} known to every account, shown to some`,
-    `  ${kinds.hidden} known and shown to some`,
-    `  ${kinds.closed} in another state than active, shared with those who saw them`,
-    `  ${narrowed} that some accounts saw restricted and will not see`,
+    say(language, 'Access:'),
+    `  ${say(language, '{count} for every account', { count: kinds.everyone })}`,
+    `  ${say(language, '{count} known to every account, shown to some', { count: kinds.withheld })}`,
+    `  ${say(language, '{count} known and shown to some', { count: kinds.hidden })}`,
+    `  ${say(language, '{count} in another state than active, shared with those who saw them', { count: kinds.closed })}`,
+    `  ${say(language, '{count} that some accounts saw restricted and will not see', { count: narrowed })}`,
   );
   const names = Map.groupBy(installation.users, ({ username }) => username.toLowerCase());
   const doubled = [...names.values()].filter((users) => users.length > 1);
   if (doubled.length > 0)
     lines.push(
       '',
-      'Accounts that differ by case only, of which the first is imported:',
+      say(language, 'Accounts that differ by case only, of which the first is imported:'),
       ...doubled.map((users) => `  ${users.map(({ ref, username }) => `${ref} ${username}`).join(', ')}`),
     );
   const { looked, missing } = await missingFiles(staging, files);
-  lines.push(
-    '',
-    `Files: looked for ${looked}, ${missing.length} missing${missing.length === 0 ? '' : `: resources ${missing.slice(0, 100).join(', ')}`}`,
-  );
+  const found = say(language, 'Files: looked for {looked}, {missing} missing', {
+    looked,
+    missing: missing.length,
+  });
+  lines.push('', missing.length === 0 ? found : `${found}: ${missing.slice(0, 100).join(', ')}`);
   return `${lines.join('\n')}\n`;
 }

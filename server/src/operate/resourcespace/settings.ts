@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ConfigError } from '../../core/config.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /** The settings of `config.php` that the import depends on, as JSON under their names there (docs/moving-in.md). */
 const Settings = Type.Object({
@@ -30,13 +31,13 @@ const isSettings = Compile(Settings);
 export async function readSettings(path: string | undefined): Promise<Settings> {
   if (path === undefined) return {};
   const text = await readFile(path, 'utf8').catch(() => {
-    throw new ConfigError(`${path} cannot be read`);
+    throw new ConfigError(sentence('{path} cannot be read', { path }));
   });
   let given: unknown;
   try {
     given = JSON.parse(text);
   } catch {
-    throw new ConfigError(`${path} is not JSON`);
+    throw new ConfigError(sentence('{path} is not JSON', { path }));
   }
   if (isSettings.Check(given)) return given;
   const [first] = isSettings.Errors(given);

@@ -11,6 +11,7 @@ import type { Deps } from '../../core/deps.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
@@ -27,7 +28,7 @@ const LEFT_OUT = 3;
 /** Returns the path or id of the one root to scan; undefined for all. */
 function readArguments([verb, which, more]: readonly string[]): string | undefined {
   if (verb === 'scan' && more === undefined) return which;
-  throw new ConfigError('choose a command: vitrine roots scan [PATH]');
+  throw new ConfigError(sentence('choose a command: {command}', { command: 'vitrine roots scan [PATH]' }));
 }
 
 /** Scans a root. Waits until a scan whose process was killed no longer counts. */

@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { type OwnKey, readKeyFile } from '../../people/identity/secret-key.ts';
 import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
@@ -6,6 +5,7 @@ import { migrate } from '../../platform/database/migrate.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
 import { countLiveWorkers } from '../../platform/jobs/liveness.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { type Rotation, rotateSecretKey } from './rotate.ts';
 
 type Print = (line: string) => void;
@@ -13,16 +13,12 @@ type OpenDatabase = Awaited<ReturnType<typeof openDatabase>>;
 
 /** Returns the file with the present key, if the arguments name one; throws a ConfigError. */
 function readArguments(args: string[]): string | null {
-  try {
-    const { values, positionals } = parseArgs({
-      args,
-      allowPositionals: true,
-      options: { former: { type: 'string' } },
-    });
-    if (positionals.length === 1 && positionals[0] === 'rotate') return values.former ?? null;
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
-  }
+  const { values, positionals } = readOptions({
+    args,
+    allowPositionals: true,
+    options: { former: { type: 'string' } },
+  });
+  if (positionals.length === 1 && positionals[0] === 'rotate') return values.former ?? null;
   throw new ConfigError('choose a command: vitrine secret rotate');
 }
 

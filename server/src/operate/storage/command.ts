@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { placedFiles } from '../../content/root-files/placed.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
@@ -8,6 +7,7 @@ import { withPlacedFiles } from '../../platform/storage/in-place.ts';
 import { openDiskAndBucket } from '../../platform/storage/open.ts';
 import { isStorageOutage } from '../../platform/storage/room.ts';
 import { enterLibrary } from '../library-place.ts';
+import { readOptions } from '../options.ts';
 import { forgetBucket } from './buckets.ts';
 import { checkStorage } from './check.ts';
 import { moveStorage } from './move.ts';
@@ -41,16 +41,8 @@ const options = {
   grace: { type: 'string', default: '24' },
 } as const;
 
-function parse(args: string[]) {
-  try {
-    return parseArgs({ args, allowPositionals: true, options });
-  } catch (error) {
-    throw new ConfigError(error instanceof Error ? error.message.split('\n')[0] : String(error));
-  }
-}
-
 function readArguments(args: string[]): Arguments {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readOptions({ args, allowPositionals: true, options });
   const [action, ...more] = positionals;
   if ((action !== 'check' && action !== 'move' && action !== 'gc') || more.length > 0)
     throw new ConfigError('choose a command: vitrine storage check, move or gc');

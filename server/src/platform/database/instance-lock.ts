@@ -1,9 +1,10 @@
 import { join } from 'node:path';
+import { sentence, ToldError } from '../language/sentence.ts';
 
 /** Another Vitrine process holds the library. */
-export class LibraryInUse extends Error {
+export class LibraryInUse extends ToldError {
   constructor(dataDir: string) {
-    super(`another Vitrine is using ${dataDir}`);
+    super(sentence('another Vitrine is using {directory}', { directory: dataDir }));
   }
 }
 

@@ -1,13 +1,16 @@
 import { directionOf, type Language } from '@vitrine/contract/languages';
 import { translationOf } from './catalogue.ts';
 
-type Values = Readonly<Record<string, string | number>>;
+export type Values = Readonly<Record<string, string | number>>;
 
 /** The names of the values of a text, such as `title` in `{who} approved “{title}”`. */
-type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+export type Names<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
-type Given<Name extends string> = [Name] extends [never] ? [] : [Readonly<Record<Name, string | number>>];
+/** The values that a text needs, as the last arguments of a function. */
+export type Given<Name extends string> = [Name] extends [never]
+  ? []
+  : [Readonly<Record<Name, string | number>>];
 
 /** Returns the text with its values. In right-to-left languages, each value is isolated and keeps its own direction. */
 function fill(language: Language, text: string, values: Values): string {

@@ -1,17 +1,23 @@
-import { parseArgs } from 'node:util';
+import type { Language } from '@vitrine/contract/languages';
 import { type Config, ConfigError } from '../../../core/config.ts';
 import { readSetting } from '../../../core/settings.ts';
 import { fillUsernameKeys } from '../../../people/identity/username-keys.ts';
 import { openDatabase } from '../../../platform/database/open.ts';
 import type { Database } from '../../../platform/database/pool.ts';
+import { say } from '../../../platform/language/say.ts';
+import { listed, sentence } from '../../../platform/language/sentence.ts';
 import { enterLibrary } from '../../library-place.ts';
+import { readOptions } from '../../options.ts';
 import { readCsv } from './csv.ts';
 import { type ImportCounts, importUsers } from './import.ts';
 import { readMysql } from './mysql.ts';
 import { readMysqlAddress } from './mysql-address.ts';
 import type { SourceRow } from './source.ts';
 
-const usage = 'name a source: vitrine import-users FILE.csv, or --mysql mysql://user:password@host/database';
+const usage = sentence('name a source: {csv}, or {mysql}', {
+  csv: 'vitrine import-users FILE.csv',
+  mysql: '--mysql mysql://user:password@host/database',
+});
 
 /** Where the command prints its report and its warnings. */
 export type Output = Pick<Console, 'log' | 'error'>;
@@ -23,43 +29,37 @@ interface Orders {
   dryRun: boolean;
 }
 
-function parse(args: string[]) {
-  try {
-    return parseArgs({
-      args,
-      allowPositionals: true,
-      options: {
-        mysql: { type: 'string' },
-        table: { type: 'string' },
-        role: { type: 'string', multiple: true, default: [] },
-        'dry-run': { type: 'boolean', default: false },
-      },
-    });
-  } catch (error) {
-    throw new ConfigError((error instanceof Error ? error.message : String(error)).split('\n')[0]);
-  }
-}
+const options = {
+  mysql: { type: 'string' },
+  table: { type: 'string' },
+  role: { type: 'string', multiple: true },
+  'dry-run': { type: 'boolean', default: false },
+} as const;
 
 function readRoles(texts: readonly string[]): Map<string, string> {
   const roles = new Map<string, string>();
   for (const text of texts) {
     const [, group, role] = /^(\d+)=(.+)$/.exec(text) ?? [];
     if (group === undefined || role === undefined)
-      throw new ConfigError('--role takes GROUP=ROLE, the number of a user group and the code of a role');
-    if (roles.has(group)) throw new ConfigError(`--role names the group ${group} twice`);
+      throw new ConfigError(
+        sentence('--role takes GROUP=ROLE, the number of a user group and the code of a role'),
+      );
+    if (roles.has(group))
+      throw new ConfigError(sentence('{option} names {code} twice', { option: '--role', code: group }));
     roles.set(group, role);
   }
   return roles;
 }
 
 function readArguments(args: string[], mysqlPassword: string | undefined): Orders {
-  const { values, positionals } = parse(args);
+  const { values, positionals } = readOptions({ args, allowPositionals: true, options });
   const [path, more] = positionals;
   if (more !== undefined || (path === undefined) === (values.mysql === undefined))
     throw new ConfigError(usage);
-  const common = { roleOfGroup: readRoles(values.role), dryRun: values['dry-run'] };
+  const common = { roleOfGroup: readRoles(values.role ?? []), dryRun: values['dry-run'] };
   if (values.mysql === undefined) {
-    if (values.table !== undefined) throw new ConfigError('--table requires --mysql');
+    if (values.table !== undefined)
+      throw new ConfigError(sentence('{option} needs {other}', { option: '--table', other: '--mysql' }));
     return { source: 'csv', rows: readCsv(path ?? ''), ...common };
   }
   const address = readMysqlAddress(values.mysql);
@@ -81,7 +81,10 @@ async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<s
   const roles = await db.selectFrom('roles').select(['code', 'id']).orderBy('code').execute();
   const ids = new Map(roles.map(({ code, id }) => [code, id]));
   for (const code of asked) {
-    if (!ids.has(code)) throw new ConfigError(`no role ${code}; there are ${[...ids.keys()].join(', ')}`);
+    if (!ids.has(code))
+      throw new ConfigError(
+        sentence('no role {code}; there are {roles}', { code, roles: [...ids.keys()].join(', ') }),
+      );
   }
   return ids;
 }
@@ -90,34 +93,55 @@ async function readRoleIds(db: Database, asked: Iterable<string>): Promise<Map<s
 async function warnAboutKey(db: Database, config: Config, output: Output): Promise<void> {
   if (config.scrambleKey === null) {
     output.error(
-      'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt or Argon2id password cannot sign in',
+      say(
+        config.language,
+        'VITRINE_SCRAMBLE_KEY is not set: give the service the $scramble_key of the earlier system, or users with a bcrypt or Argon2id password cannot sign in',
+      ),
     );
     return;
   }
   const kept = await readSetting(db, 'scramble_key');
   if (kept !== null && kept !== config.scrambleKey) {
     output.error(
-      'this library hashed passwords under its own key before VITRINE_SCRAMBLE_KEY was set; those must be reset',
+      say(
+        config.language,
+        'this library hashed passwords under its own key before VITRINE_SCRAMBLE_KEY was set; those must be reset',
+      ),
     );
   }
 }
 
-function printCounts(counts: ImportCounts, orders: Orders, output: Output): void {
+function printCounts(language: Language, counts: ImportCounts, orders: Orders, output: Output): void {
   const { imported, kept, refused, withoutPassword, statuses, groups } = counts;
-  const verb = orders.dryRun ? 'would be imported' : 'imported';
-  output.log(`${imported} ${verb}, ${kept} kept, ${refused} refused`);
+  output.log(
+    listed(language, [
+      orders.dryRun
+        ? say(language, '{count} would be imported', { count: imported })
+        : say(language, '{count} imported', { count: imported }),
+      say(language, '{count} kept', { count: kept }),
+      say(language, '{count} refused', { count: refused }),
+    ]),
+  );
   if (imported > 0) {
     const parts = [...statuses].map(([status, users]) => `${users} ${status}`);
-    output.log(`  ${parts.join(', ')}; ${withoutPassword} without a password`);
+    output.log(
+      `  ${parts.join(', ')}; ${say(language, '{count} without a password', { count: withoutPassword })}`,
+    );
   }
   const inOrder = [...groups].sort(([a], [b]) => Number(a) - Number(b));
   for (const [group, { role, users }] of inOrder) {
-    if (users > 0) output.log(`  ${group === '' ? 'no group' : `group ${group}`} as ${role}: ${users}`);
+    if (users === 0) continue;
+    const line =
+      group === ''
+        ? say(language, 'no group as {role}: {count}', { role, count: users })
+        : say(language, 'group {group} as {role}: {count}', { group, role, count: users });
+    output.log(`  ${line}`);
   }
   for (const [group, role] of orders.roleOfGroup) {
-    if (!groups.has(group)) output.log(`  no user has group ${group} (role ${role})`);
+    if (!groups.has(group))
+      output.log(`  ${say(language, 'no user has group {group} (role {role})', { group, role })}`);
   }
-  if (orders.dryRun) output.log('nothing was written');
+  if (orders.dryRun) output.log(say(language, 'nothing was written'));
 }
 
 async function importInto(
@@ -130,9 +154,10 @@ async function importInto(
     ...orders,
     roleIds,
     now: new Date(),
-    say: (line) => output.log(line),
+    language: config.language,
+    print: (line) => output.log(line),
   });
-  printCounts(counts, orders, output);
+  printCounts(config.language, counts, orders, output);
   return counts;
 }
 
@@ -153,7 +178,13 @@ export async function importUsersCommand(
     const database = await openDatabase(config, { join: true, log: (message) => output.error(message) });
     try {
       for (const { from, to } of await fillUsernameKeys(database.db)) {
-        output.error(`renamed ${from} to ${to}, because an older account has this name in another spelling`);
+        output.error(
+          say(
+            config.language,
+            'renamed {from} to {to}, because an older account has this name in another spelling',
+            { from, to },
+          ),
+        );
       }
       const { refused } = await importInto({ db: database.db, config, output }, { ...orders, rows });
       return refused > 0 ? 2 : 0;

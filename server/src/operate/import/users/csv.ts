@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { CsvError, type Info, parse } from 'csv-parse';
 import { ConfigError } from '../../../core/config.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import type { SourceRow } from './source.ts';
 
 /** Longer than any valid row; beyond it, a quote was opened and never closed. */
@@ -12,10 +13,10 @@ const separators = [',', ';', '\t'] as const;
 
 async function readHead(path: string): Promise<string> {
   const file = await open(path).catch(() => {
-    throw new ConfigError(`${path} cannot be read`);
+    throw new ConfigError(sentence('{path} cannot be read', { path }));
   });
   try {
-    if ((await file.stat()).isDirectory()) throw new ConfigError(`${path} is a directory`);
+    if ((await file.stat()).isDirectory()) throw new ConfigError(sentence('{path} is a directory', { path }));
     const { buffer, bytesRead } = await file.read(Buffer.alloc(65_536), 0, 65_536, 0);
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
@@ -33,9 +34,13 @@ function separatorOf(head: string): string {
 function readHeader(path: string, cells: readonly (string | null)[]): string[] {
   const names = cells.map((cell) => (cell ?? '').trim().toLowerCase());
   const twice = names.find((name, at) => name !== '' && names.indexOf(name) !== at);
-  if (twice !== undefined) throw new ConfigError(`${path} has the column ${twice} twice`);
+  if (twice !== undefined)
+    throw new ConfigError(sentence('{path} has the column {column} twice', { path, column: twice }));
   for (const needed of ['username', 'password']) {
-    if (!names.includes(needed)) throw new ConfigError(`${path} has no column ${needed} in its first line`);
+    if (!names.includes(needed))
+      throw new ConfigError(
+        sentence('{path} has no column {column} in its first line', { path, column: needed }),
+      );
   }
   return names;
 }
@@ -90,5 +95,5 @@ export async function* readCsv(path: string): AsyncGenerator<SourceRow> {
       yield { place: `line ${lastLine + 1}`, fault };
     }
   }
-  if (header === null) throw new ConfigError(`${path} has no line of column names`);
+  if (header === null) throw new ConfigError(sentence('{path} has no line of column names', { path }));
 }

@@ -1,4 +1,6 @@
+import type { Language } from '@vitrine/contract/languages';
 import type { Database } from '../../../platform/database/pool.ts';
+import { say } from '../../../platform/language/say.ts';
 import { readLegacyUser } from './legacy-user.ts';
 import type { SourceRow } from './source.ts';
 import { type Candidate, type SeenNames, storeBatch } from './store.ts';
@@ -28,7 +30,8 @@ export interface ImportOptions {
   roleIds: ReadonlyMap<string, string>;
   now: Date;
   /** Receives one line for each row that was refused, kept or imported incompletely. */
-  say(line: string): void;
+  print(line: string): void;
+  language: Language;
 }
 
 /**
@@ -39,7 +42,7 @@ export async function importUsers(
   rows: AsyncIterable<SourceRow>,
   options: ImportOptions,
 ): Promise<ImportCounts> {
-  const { source, dryRun, roleOfGroup, roleIds, now, say } = options;
+  const { source, dryRun, roleOfGroup, roleIds, now, print, language } = options;
   const counts: ImportCounts = {
     imported: 0,
     kept: 0,
@@ -51,7 +54,7 @@ export async function importUsers(
   const seen: SeenNames = new Map();
   const refuse = (place: string, reason: string) => {
     counts.refused += 1;
-    say(`${place}: ${reason}`);
+    print(`${place}: ${reason}`);
   };
   const roleOf = (group: string) => roleOfGroup.get(group) ?? 'member';
 
@@ -63,16 +66,17 @@ export async function importUsers(
       const group = counts.groups.get(user.group) ?? { role: roleOf(user.group), users: 0 };
       counts.groups.set(user.group, group);
       if (fate?.kind === 'repeated') {
-        refuse(place, `${name} is the same name as in ${fate.sameAs}`);
+        refuse(place, say(language, '{name} is the same name as in {place}', { name, place: fate.sameAs }));
       } else if (fate?.kind === 'kept') {
         counts.kept += 1;
-        if (counts.kept <= KEPT_SHOWN) say(`${place}: ${name} already exists and was not changed`);
+        if (counts.kept <= KEPT_SHOWN)
+          print(`${place}: ${say(language, '{name} already exists and was not changed', { name })}`);
       } else {
         counts.imported += 1;
         if (user.passwordHash === null) counts.withoutPassword += 1;
         counts.statuses.set(user.status, (counts.statuses.get(user.status) ?? 0) + 1);
         group.users += 1;
-        for (const remark of remarks) say(`${place}: ${name} ${remark}`);
+        for (const remark of remarks) print(`${place}: ${name} ${remark}`);
       }
     }
   };
@@ -94,6 +98,7 @@ export async function importUsers(
     }
   }
   if (batch.length > 0) await store(batch);
-  if (counts.kept > KEPT_SHOWN) say(`and ${counts.kept - KEPT_SHOWN} more already exist`);
+  if (counts.kept > KEPT_SHOWN)
+    print(say(language, 'and {count} more already exist', { count: counts.kept - KEPT_SHOWN }));
   return counts;
 }
