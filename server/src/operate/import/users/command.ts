@@ -59,7 +59,7 @@ function readArguments(args: string[], mysqlPassword: string | undefined): Order
   const common = { roleOfGroup: readRoles(values.role ?? []), dryRun: values['dry-run'] };
   if (values.mysql === undefined) {
     if (values.table !== undefined)
-      throw new ConfigError(sentence('{option} needs {other}', { option: '--table', other: '--mysql' }));
+      throw new ConfigError(sentence('{option} requires {other}', { option: '--table', other: '--mysql' }));
     return { source: 'csv', rows: readCsv(path ?? ''), ...common };
   }
   const address = readMysqlAddress(values.mysql);
