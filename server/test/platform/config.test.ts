@@ -353,7 +353,8 @@ describe('settings', () => {
 
   // SETTING-1
   test('have their defaults', () => {
-    expect(read({})).toEqual(Object.fromEntries(rows.map(([key, usual]) => [key, usual])));
+    const usual = Object.fromEntries(rows.map(([key, value]) => [key, value]));
+    expect(read({})).toEqual({ ...usual, language: 'en' });
   });
 
   // SETTING-1

@@ -103,7 +103,7 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await call(otto, 'POST', '/auth/login', { username: 'otto', password: temporary });
   // The administrator ends all sessions.
   await admin.reload();
-  await admin.getByRole('button', { name: /^End the session Chrome/ }).waitFor();
+  await admin.getByRole('button', { name: /^End session Chrome/ }).waitFor();
   await admin.getByRole('button', { name: 'End all', exact: true }).click();
   await confirmation.getByRole('button', { name: 'End all sessions' }).click();
   await admin.getByText('Not signed in anywhere.').waitFor();

@@ -28,7 +28,7 @@ test('an administrator invites people, who create their accounts on a phone', as
     await form.getByLabel('Open for').selectOption('30 days');
   });
   const row = admin.getByRole('list', { name: 'Invitations' }).getByRole('listitem');
-  await row.filter({ hasText: 'nina@studio.example' }).getByText('Open', { exact: true }).waitFor();
+  await row.filter({ hasText: 'nina@studio.example' }).getByText('Valid', { exact: true }).waitFor();
 
   const guest = await studio.openPage(phone);
   await guest.goto(address);

@@ -122,7 +122,7 @@ test('previews, applies, removes and reapplies a logo; fonts appear on the page'
 
   // Visitors see it too, with the chosen fonts.
   await mara.getByLabel('Headings').selectOption('system-serif');
-  await mara.getByLabel('Text', { exact: true }).selectOption('system-sans');
+  await mara.getByLabel('Body text', { exact: true }).selectOption('system-sans');
   const chosen = mara.waitForResponse(/\/admin\/system\/appearance$/);
   await mara.getByRole('button', { name: 'Save fonts' }).click();
   await chosen;

@@ -152,6 +152,6 @@ test('a damaged file in a post is not available to others, and cannot be request
   const post = await publish(ana, 'Torn and whole', [damaged, poster]);
   await visit(ben, `/posts/${post}`);
   await ben.getByText('Not available').waitFor();
-  await ben.getByText('1 of its 2 files is not shown to you.').waitFor();
+  await ben.getByText('1 file of this post is not shown to you.').waitFor();
   expect(await ben.getByRole('button', { name: 'Request access' }).count()).toBe(0);
 });

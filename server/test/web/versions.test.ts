@@ -207,10 +207,10 @@ test('an administrator chooses how many earlier versions are kept', async () => 
   await mara.getByText('Kept: All of them.').waitFor();
   await mara.getByRole('button', { name: 'Change how many earlier versions are kept' }).click();
   await mara.getByLabel('At most a number').check();
-  await mara.getByLabel('Number', { exact: true }).fill('1001');
+  await mara.getByLabel('Number of versions', { exact: true }).fill('1001');
   await mara.getByRole('button', { name: 'Save' }).click();
   await mara.getByText('Enter a number from 0 to 1,000.').waitFor();
-  await mara.getByLabel('Number', { exact: true }).fill('5');
+  await mara.getByLabel('Number of versions', { exact: true }).fill('5');
   await mara.getByText('Older versions of every file are removed permanently').waitFor();
   await mara.getByRole('button', { name: 'Save' }).click();
   await mara.getByText('Kept: The last 5.').waitFor();

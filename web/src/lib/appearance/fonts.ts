@@ -31,7 +31,7 @@ export const slots: readonly SlotWords[] = [
     usual: 'Same as the text',
     hint: 'Titles of pages and sections.',
   },
-  { slot: 'body_font', label: 'Text', usual: 'Default (Inter)', hint: 'Body text and buttons.' },
+  { slot: 'body_font', label: 'Body text', usual: 'Default (Inter)', hint: 'Body text and buttons.' },
   {
     slot: 'mono_font',
     label: 'Code',

@@ -5,7 +5,7 @@ import { shortDayOf } from '#lib/time/moments.ts';
 
 /** Labels of the states of invitations. */
 export const stateLabels: Readonly<Record<InvitationState, string>> = {
-  open: 'Open',
+  open: 'Valid',
   used: 'Accepted',
   revoked: 'Revoked',
   expired: 'Expired',

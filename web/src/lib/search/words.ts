@@ -49,7 +49,7 @@ export function sourceInWords({ source, field_label }: Pick<Highlight, 'source' 
     case 'file_name':
       return 'File';
     case 'comment':
-      return 'Comment';
+      return 'Comments';
     case 'field':
       return field_label ?? 'Field';
     default:

@@ -17,6 +17,6 @@ export const date: FieldTypeView = {
   defaultOf: (text) => ({ value_date: `${text}T00:00:00Z` }),
   constraints: [
     { name: 'min', label: 'Earliest', input: 'date' },
-    { name: 'max', label: 'Latest', input: 'date' },
+    { name: 'max', label: 'Latest date', input: 'date' },
   ],
 };

@@ -32,6 +32,6 @@ export const datetime: FieldTypeView = {
   defaultWords: (text) => text.replace('T', ' '),
   constraints: [
     { name: 'min', label: 'Earliest', input: 'datetime-local' },
-    { name: 'max', label: 'Latest', input: 'datetime-local' },
+    { name: 'max', label: 'Latest date', input: 'datetime-local' },
   ],
 };
