@@ -503,6 +503,6 @@ describe('vitrine doctor --bytes', () => {
     expect((await run('--bytes')).code).toBe(0);
     await expect(run('--repair')).rejects.toThrow('--repair and --after go with --bytes');
     await expect(run('--bytes', '--after', 'x')).rejects.toThrow('64 hex digits');
-    await expect(run('--byte')).rejects.toThrow("unknown option --byte");
+    await expect(run('--byte')).rejects.toThrow('unknown option --byte');
   });
 });

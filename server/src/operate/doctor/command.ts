@@ -146,7 +146,9 @@ export async function doctorCommand(
   } catch (error) {
     await database.close();
     const { language } = config;
-    const fault = say(language, 'Database: the database cannot be reached: {fault}', { fault: connectionFault(error) });
+    const fault = say(language, 'Database: the database cannot be reached: {fault}', {
+      fault: connectionFault(error),
+    });
     print(`${saySentence(language, marks.problem)}  ${fault}`);
     return 1;
   }
