@@ -125,8 +125,8 @@ describe('migrations', () => {
       await client.query('insert into migrations (name) values ($1)', [migration]);
       expect({ migration, empty: await fillEmptyTables(client) }).toEqual({ migration, empty: {} });
       await client.end();
-      // Every tenth version, and the last, whose schema has gone through all of them with rows.
-      if (at % 10 !== 0 && at !== known.length - 1) continue;
+      // Some versions, and the last, whose schema has gone through all of them with rows. Every migration has them anyway.
+      if (at % 25 !== 0 && at !== known.length - 1) continue;
       const copy = await createDatabase(`template ${name} strategy file_copy`);
       const { pool } = poolOf(copy);
       await migrate(pool);
