@@ -7,7 +7,7 @@ import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
-import { asksAll, fifth, type Matrix, setSwitches, usual } from './setting.ts';
+import { asksAll, fifth, type Matrix, POOL, setSwitches, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
@@ -221,7 +221,7 @@ async function addWords({ world }: Matrix): Promise<void> {
 
 /** Opens the world with all of this, with public mode on and its pictures encoded by this encoder. */
 export async function openAbout(encoder: string): Promise<About> {
-  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder });
+  const library = await openLibrary({ VITRINE_ENCODER_URL: encoder }, { connections: POOL });
   const world = await makeWorld(library);
   const matrix = { world, ledger: openLedger() };
   const admin = must(world.callers.get('system.admin'), 'administrator');

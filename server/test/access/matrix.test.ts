@@ -25,6 +25,7 @@ import {
   asksAll,
   everythingHolds,
   type Matrix,
+  POOL,
   portion,
   seedOf,
   setSwitches,
@@ -77,7 +78,8 @@ import { type Caller, disguiseNames, makeWorld } from './world.ts';
  */
 const names = [...callerKinds, ...disguiseNames];
 
-const matrix: Matrix = { world: await makeWorld(await openLibrary()), ledger: openLedger() };
+const world = await makeWorld(await openLibrary({}, { connections: POOL }));
+const matrix: Matrix = { world, ledger: openLedger() };
 
 const callerOf = (name: string): Caller => must(matrix.world.callers.get(name), name);
 

@@ -12,6 +12,9 @@ export interface Matrix {
   ledger: Ledger;
 }
 
+/** Few connections, because each plans the thousand statements of all kinds of callers itself. */
+export const POOL = 2;
+
 const isDisguised = ({ name, kind }: Caller) => name !== kind;
 
 /** `ACCESS_MATRIX=all` tests every cell with every caller, which takes several times as long. */

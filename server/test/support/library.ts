@@ -76,8 +76,13 @@ export async function closeLibraries(): Promise<void> {
   for (const library of opened.splice(0)) await library.close();
 }
 
-/** The size of a library's pool: small, because every connection reads the catalogs and plans statements itself. */
+/** The usual size of a library's pool: small, because every connection reads the catalogs and plans statements itself. */
 export const CONNECTIONS = 4;
+
+interface LibraryOptions extends Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> {
+  /** The size of its pool. */
+  connections?: number;
+}
 
 /**
  * Waits until the service listens to notifications. It reads its previews' sizes then, which would otherwise count among
@@ -99,7 +104,8 @@ export async function openLibrary(
     decoding,
     timeouts = usualTimeouts,
     webDir,
-  }: Pick<ServiceOptions, 'hashing' | 'decoding' | 'timeouts' | 'webDir'> = {},
+    connections = CONNECTIONS,
+  }: LibraryOptions = {},
 ): Promise<Library> {
   const { settings, url, drop } = await cloneTemplate();
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-library-'));
@@ -118,8 +124,8 @@ export async function openLibrary(
   const { ffmpeg, libreoffice, ghostscript } = config;
   const isUsual = decoding === undefined && ffmpeg === null && libreoffice === null && ghostscript === null;
   const openOne = async () => {
-    const database = infrastructure.openDatabase(CONNECTIONS);
-    const replica = infrastructure.openReplica(CONNECTIONS);
+    const database = infrastructure.openDatabase(connections);
+    const replica = infrastructure.openReplica(connections);
     const storage = await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
     const service = await openService({
       db: database.db,
