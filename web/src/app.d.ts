@@ -36,7 +36,10 @@ declare namespace App {
     title?: string;
     visitorState?: {
       readonly appearance: import('#lib/identity/page-state.ts').Appearance;
-      readonly user: import('@vitrine/contract/identity').SessionUser | null;
+      /** Absent on the pages of links, which nobody is signed in to. */
+      readonly user?: import('@vitrine/contract/identity').SessionUser | null;
+      /** The layout that visitors chose in this browser. */
+      readonly browserLayout?: import('#lib/posts/sheet.ts').Layout | '';
     };
   }
 }

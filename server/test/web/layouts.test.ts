@@ -107,3 +107,43 @@ test('without a choice, a touch screen shows one column', async () => {
     .toBeGreaterThan(350);
   expect(await overhang(mobile)).toBe(0);
 });
+
+// PREFERENCE-8, PREFERENCE-9
+test('files of a collection, and pages for visitors, follow the layout of the browser', async () => {
+  await call(desk, 'PUT', '/system/public-mode', { enabled: true });
+  const shelf = (await call(desk, 'POST', '/collections', { name: 'Shelf', visibility: 'public' })).id;
+  for (const file of [wide, tall]) {
+    await call(desk, 'PATCH', `/assets/${file}`, { sensitivity: 'public' });
+    await call(desk, 'PUT', `/collections/${shelf}/assets/${file}`);
+  }
+  const { url } = await call(desk, 'POST', `/collections/${shelf}/links`, {});
+  const visitor = await studio.openPage(phone);
+  const sizes = async (name: string | RegExp) => {
+    const items = visitor
+      .getByRole(typeof name === 'string' ? 'list' : 'region', { name })
+      .getByRole('listitem');
+    await items.nth(1).waitFor();
+    return items.evaluateAll((all) =>
+      all.map((one) => {
+        const { width, height } = one.getBoundingClientRect();
+        return { width: Math.round(width), height: Math.round(height) };
+      }),
+    );
+  };
+  const choose = (layout: string) => visitor.getByLabel('Layout', { exact: true }).selectOption(layout);
+  const files = () => sizes('Items of this collection');
+  await visitor.goto(`/collections/${shelf}`);
+  await expect.poll(files).toSatisfy((all) => all.every(({ width }: { width: number }) => width > 350));
+  await choose('thumbnail');
+  await expect.poll(files).toSatisfy((all) => all.every(isSquare) && all[0].width < 130);
+  expect(await overhang(visitor)).toBe(0);
+
+  await visitor.reload();
+  await expect.poll(files).toSatisfy((all) => all.every(isSquare) && all[0].width < 130);
+  await visitor.goto(new URL(url).pathname);
+  const linked = () => sizes(/^Shelf$/);
+  await expect.poll(linked).toSatisfy((all) => all.every(isSquare) && all[0].width < 130);
+  await choose('list');
+  await expect.poll(linked).toSatisfy((all) => all.every(({ height }: { height: number }) => height <= 200));
+  expect(await overhang(visitor)).toBe(0);
+});

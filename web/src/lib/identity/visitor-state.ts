@@ -5,11 +5,15 @@ import type { SessionUser } from '@vitrine/contract/identity';
 import type { VisitorState } from '@vitrine/contract/page-gate';
 import { followLanguage } from '#lib/languages/follow.ts';
 import { refusePage } from '#lib/page-problems.ts';
+import { browserLayout } from '#lib/posts/layouts.ts';
+import type { Layout } from '#lib/posts/sheet.ts';
 import { problemText } from '#lib/problems.ts';
 import type { Service } from '#lib/service.ts';
 import { invalidate } from '$app/navigation';
 import type { TeamCapabilities } from './allowance.ts';
-import { type Appearance, askPageState, type PageState } from './page-state.ts';
+import { type Appearance, askPageState, type PageState as FrontState } from './page-state.ts';
+
+type PageState = FrontState & { browserLayout: Layout | '' };
 
 /** Returns the signed-in user and the presentation of the library, cached until the cache is cleared. */
 export async function readPageState(service: Service): Promise<PageState> {
@@ -33,7 +37,7 @@ function fetchPageState({ client, queries }: Service): Promise<PageState> {
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: Number.POSITIVE_INFINITY,
-    queryFn: () => askPageState(client),
+    queryFn: async () => ({ ...(await askPageState(client)), browserLayout: browserLayout() }),
   });
 }
 
@@ -43,6 +47,14 @@ export async function refreshUser({ client, queries }: Service): Promise<void> {
   followLanguage(user.language);
   queries.setQueryData<VisitorState & { appearance: Appearance }>(['visitor-state'], (before) =>
     before === undefined ? undefined : { ...before, user },
+  );
+  await invalidate('vitrine:visitor-state');
+}
+
+/** Shows the layout that a visitor chose, on every page. */
+export async function showBrowserLayout({ queries }: Service, layout: Layout | ''): Promise<void> {
+  queries.setQueryData<PageState>(['visitor-state'], (before) =>
+    before === undefined ? undefined : { ...before, browserLayout: layout },
   );
   await invalidate('vitrine:visitor-state');
 }

@@ -1,7 +1,8 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import { refreshUser, viewerIn } from '#lib/identity/visitor-state.ts';
+import { refreshUser, showBrowserLayout, viewerIn } from '#lib/identity/visitor-state.ts';
 import type { Service } from '#lib/service.ts';
 import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
+import { keepBrowserLayout } from './layouts.ts';
 
 type Choice = SessionUser['default_views']['layout'];
 
@@ -18,14 +19,18 @@ export const layoutChoices: readonly { readonly value: Choice; readonly label: s
 async function storeLayout(service: Service, layout: string): Promise<void> {
   const views = viewerIn(service)?.default_views;
   const value = layoutChoices.find((choice) => choice.value === layout)?.value;
-  if (views === undefined || value === undefined) return;
+  if (value === undefined) return;
+  if (views === undefined) {
+    keepBrowserLayout(value);
+    return showBrowserLayout(service, value);
+  }
   await service.client.call('updatePreferences', { body: { default_views: { ...views, layout: value } } });
   service.queries.removeQueries({ queryKey: ['account', 'preferences'] });
   await refreshUser(service);
 }
 
 /**
- * Stores the chosen layout of all lists of posts as a preference, and shows it. A choice during a request is stored after
+ * Stores the chosen layout of all lists as a preference, or in the browser of a visitor (PREFERENCE-9), and shows it. A choice during a request is stored after
  * it.
  */
 export function createLayoutChoice(service: Service) {

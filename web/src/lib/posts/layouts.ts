@@ -1,14 +1,38 @@
 import { page } from '$app/state';
 import type { Layout } from './sheet.ts';
 
-/** Returns the layout that the reader chose; an empty one depends on the device. Undefined for visitors. */
-export function chosenLayout(): Layout | '' | undefined {
-  return page.data.visitorState?.user?.default_views.layout;
+const stored = 'vitrine:layout';
+
+const layouts: readonly Layout[] = ['grid', 'masonry', 'thumbnail', 'list', 'feed'];
+
+/** Returns the layout that a visitor chose in this browser; empty if none (PREFERENCE-9). */
+export function browserLayout(): Layout | '' {
+  try {
+    const chosen = localStorage.getItem(stored);
+    return layouts.find((layout) => layout === chosen) ?? '';
+  } catch {
+    return '';
+  }
 }
 
-/** Returns the chosen layout of lists of posts, otherwise that of the device: a column for fingers (PREFERENCE-8). */
+/** Keeps a visitor's layout in this browser. One that stores nothing keeps the layout until the page is closed. */
+export function keepBrowserLayout(layout: Layout | ''): void {
+  try {
+    localStorage.setItem(stored, layout);
+  } catch {
+    // The page shows it anyway.
+  }
+}
+
+/** Returns the layout that the reader chose; an empty one depends on the page and the device. */
+export function chosenLayout(): Layout | '' {
+  const { user, browserLayout = '' } = page.data.visitorState ?? {};
+  return user == null ? browserLayout : user.default_views.layout;
+}
+
+/** Returns the chosen layout of lists, otherwise that of the device: a column for fingers (PREFERENCE-8). */
 export function shownLayout(): Layout {
-  const chosen = chosenLayout() ?? '';
+  const chosen = chosenLayout();
   if (chosen !== '') return chosen;
   return matchMedia('(pointer: coarse)').matches ? 'feed' : 'grid';
 }
