@@ -1,6 +1,8 @@
 /// <reference lib="webworker" />
 import { answersAccountHeader, isSignIn, workerTakesAnswers } from '@vitrine/contract/page-kinds';
 import { version } from '$app/env';
+import { changesSaved, isSavedRead, keepSavedPosts, keptPicture } from './lib/app/saved.ts';
+import { keepShared } from './lib/app/shared.ts';
 import {
   forgetPrivate,
   isOffline,
@@ -13,7 +15,7 @@ import type { BroughtAnswers } from './lib/first-answers.ts';
 
 /**
  * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last
- * showed to the account that is signed in. Everything else goes to the network as if there were no service worker.
+ * showed to the account that is signed in, and its saved posts. Everything else goes to the network as if there were no service worker.
  */
 
 // TypeScript takes `self` for that of a page.
@@ -60,6 +62,73 @@ async function keptResponse(request: Request): Promise<Response | undefined> {
   const headers = new Headers(kept.headers);
   headers.set('vitrine-kept', '1');
   return new Response(kept.body, { status: kept.status, headers });
+}
+
+/** Reads a part of a saved post. Refreshes what is kept, but keeps nothing else. */
+async function answerSavedRead(event: FetchEvent): Promise<Response> {
+  const { request } = event;
+  const asked = await currentAccount();
+  try {
+    const response = await fetch(request);
+    const copy = response.clone();
+    const refresh = async () => {
+      if (asked !== null && (await keptResponse(request)) !== undefined) await keep(request, asked, copy);
+    };
+    event.waitUntil(refresh());
+    return response;
+  } catch (error) {
+    const kept = await keptResponse(request);
+    if (kept === undefined) throw error;
+    return kept;
+  }
+}
+
+/** Shows the picture of a saved post in the size that is kept. Others come from the cache of the browser. */
+async function answerPicture(request: Request, kept: string): Promise<Response> {
+  return (await keptResponse(new Request(kept))) ?? fetch(request);
+}
+
+/** The scripts of the pages that show saved posts, as the service names them in the headers of these pages. */
+async function keepPagesOfSaved(): Promise<void> {
+  const scripts = await caches.open(shell);
+  for (const path of ['/collections', '/posts/saved']) {
+    const { headers } = await fetch(path);
+    const named = (headers.get('link') ?? '').matchAll(/<([^>]+)>/g);
+    const urls = [...named].map(([, address = '']) => new URL(address, location.origin)).filter(isScript);
+    for (const url of urls)
+      if ((await scripts.match(url, { ignoreVary: true })) === undefined)
+        await scripts.add(url).catch(() => undefined);
+  }
+}
+
+/** Reads the saved posts of the account, unless the reader saves data. */
+async function keepSaved(): Promise<void> {
+  const ref = await currentAccount();
+  const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
+  if (ref === null || connection?.saveData === true) return;
+  const cache = await caches.open(privateName(ref));
+  await keepSavedPosts({ cache, fetch: (address) => fetch(address), isCurrent: () => account === ref });
+  await keepPagesOfSaved();
+}
+
+/** Passes on what was shared from another app to a new post, which needs an account. */
+async function answerShare(request: Request): Promise<Response> {
+  let count = 0;
+  try {
+    const form = await request.formData();
+    const files = form.getAll('files').filter((file) => file instanceof File && file.size > 0);
+    await keepShared(files.filter((file) => file instanceof File));
+    count = files.length;
+  } catch {
+    // There is no room, or it is no form. The page says that nothing arrived.
+  }
+  return Response.redirect(`/new?shared=${count}`, 303);
+}
+
+async function answerChange(event: FetchEvent): Promise<Response> {
+  const response = await fetch(event.request);
+  if (response.ok) event.waitUntil(keepSaved().catch(() => undefined));
+  return response;
 }
 
 async function answerRead(event: FetchEvent): Promise<Response> {
@@ -138,11 +207,16 @@ worker.addEventListener('fetch', (event) => {
   const url = new URL(request.url);
   if (url.origin !== location.origin) return;
   if (request.method === 'POST' && url.pathname === '/api/v1/auth/logout') account = null;
+  if (request.method === 'POST' && url.pathname === '/share') event.respondWith(answerShare(request));
+  if (changesSaved(request)) event.respondWith(answerChange(event));
   if (request.method !== 'GET') return;
+  const picture = navigator.onLine ? undefined : keptPicture(url);
   // Addresses below /s and /invite contain secrets. No page is kept by its address: offline, all are the same shell.
   if (request.mode === 'navigate' && !url.pathname.startsWith('/api/')) event.respondWith(answerPage(event));
   else if (isScript(url)) event.respondWith(answerScript(event));
   else if (isOffline(url)) event.respondWith(answerRead(event));
+  else if (isSavedRead(url)) event.respondWith(answerSavedRead(event));
+  else if (picture !== undefined) event.respondWith(answerPicture(request, picture));
 });
 
 /** Keeps what the page loaded before this worker controlled it. */
@@ -175,8 +249,10 @@ async function keepLoaded(
 
 worker.addEventListener('message', (event) => {
   const { data } = event;
-  if (data?.type === 'loaded') event.waitUntil(keepLoaded(data.addresses, data.brought ?? [], data.account));
-  else if (data?.type === 'update') void worker.skipWaiting();
+  if (data?.type === 'loaded') {
+    const kept = keepLoaded(data.addresses, data.brought ?? [], data.account);
+    event.waitUntil(kept.then(keepSaved).catch(() => undefined));
+  } else if (data?.type === 'update') void worker.skipWaiting();
 });
 
 worker.addEventListener('push', (event) => {

@@ -2,12 +2,14 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
-import { phone, showMore, signIn, signOut, visit } from './hands.ts';
+import { naturalWidth, phone, showMore, signIn, signOut, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const { id: picture } = await upload(mara, await png(90, 60));
+const quay = await uploadReady(mara, await jpeg(120, 80, { seed: 5 }));
+const saved = await publish(mara, 'Quay', [quay], { visibility: 'private' });
 const pier = await publish(mara, 'Pier', [picture], { visibility: 'org-only' });
 
 /** The names of the caches with what accounts have read, and of the entries of the storage. */
@@ -28,19 +30,56 @@ async function untilKept(page: Page): Promise<void> {
   await expect.poll(isKept, { timeout: 60_000 }).toBe(true);
 }
 
-// APP-2, APP-3
-test('the last feed is readable without a connection, and nothing is left after signing out', async () => {
+/** Waits until the service worker has kept a saved post with its picture, and the scripts of its page. */
+async function untilSaved(page: Page, post: string, file: string): Promise<void> {
+  const wanted = [`/api/v1/posts/${post}`, `/api/v1/assets/${file}/variants/preview`];
+  const isSaved = () =>
+    page.evaluate(async (addresses) => {
+      const found = await Promise.all(
+        addresses.map((address) => caches.match(address, { ignoreVary: true })),
+      );
+      return found.every((one) => one !== undefined);
+    }, wanted);
+  await expect.poll(isSaved, { timeout: 60_000 }).toBe(true);
+}
+
+/** Pulls the page down with a finger. */
+async function pull(page: Page): Promise<void> {
+  const finger = await page.context().newCDPSession(page);
+  const send = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: { x: number; y: number }[]) =>
+    finger.send('Input.dispatchTouchEvent', { type, touchPoints });
+  await send('touchStart', [{ x: 200, y: 300 }]);
+  for (const y of [340, 400, 460, 520]) await send('touchMove', [{ x: 200, y }]);
+  await send('touchEnd', []);
+}
+
+// APP-2, APP-3, APP-6, APP-8
+test('pulling reads the feed, which is readable offline with saved posts until signing out', async () => {
+  const shelf = (await call(mara, 'POST', '/collections', { name: 'Kept' })).id;
+  await call(mara, 'PUT', `/collections/${shelf}/posts/${saved}`);
   const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
   await signIn(page, 'mara');
   await visit(page, '/');
   const card = page.getByRole('link', { name: /Pier/ });
   await card.waitFor();
   await untilKept(page);
+  await untilSaved(page, saved, quay);
+  await publish(mara, 'Gull', [picture], { visibility: 'org-only' });
+  await pull(page);
+  await page.getByRole('link', { name: /Gull/ }).waitFor();
 
   await page.context().setOffline(true);
   await page.reload();
   await card.waitFor();
   await page.getByText('The connection to the library is lost').first().waitFor();
+  await page.goto(`/posts/${saved}`);
+  await page.getByRole('heading', { name: 'Quay', level: 1 }).waitFor();
+  await expect.poll(() => naturalWidth(page.locator('#main img').first())).toBeGreaterThan(0);
+  await page.getByLabel('Write a comment').fill('Lovely');
+  await page.reload();
+  await expect.poll(() => page.getByLabel('Write a comment').inputValue()).toBe('Lovely');
+  await page.goto('/');
+  await card.waitFor();
 
   await page.context().setOffline(false);
   await page.reload();
@@ -91,4 +130,37 @@ test('a profile shows its banner, links and pinned posts in the colour of the li
   expect(await link.getAttribute('href')).toBe('https://mara.example/shop');
   await expect.poll(() => link.evaluate((shown) => getComputedStyle(shown).color)).toBe('rgb(122, 31, 162)');
   await mara.locator(`img[src*="${banner}/variants/screen"]`).waitFor();
+});
+
+// APP-7
+test('files that another app shares wait at the sign-in, and are part of a new post', async () => {
+  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
+  await page.goto('/sign-in');
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.register('/service-worker.js');
+    await navigator.serviceWorker.ready;
+    if (navigator.serviceWorker.controller === null)
+      await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
+  });
+  const shared = [...(await jpeg(60, 40, { seed: 9 }))];
+  await page.evaluate((bytes) => {
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'post', action: '/share', enctype: 'multipart/form-data' });
+    const input = document.createElement('input');
+    Object.assign(input, { type: 'file', name: 'files' });
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([new Uint8Array(bytes)], 'mole.jpg', { type: 'image/jpeg' }));
+    input.files = transfer.files;
+    form.append(input);
+    document.body.append(form);
+    form.submit();
+  }, shared);
+  await page.getByText('Your shared files are kept for an hour').waitFor();
+  await page.getByLabel('Username').fill('mara');
+  await page.getByLabel('Password', { exact: true }).fill('correct horse battery');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.waitForURL('**/new');
+  await page.getByText('Saved as a draft.').waitFor();
+  const drafts = async () => (await call(mara, 'GET', '/posts?draft=true')).items;
+  await expect.poll(drafts).toHaveLength(1);
 });

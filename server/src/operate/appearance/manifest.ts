@@ -11,6 +11,9 @@ const LEAST_ICON = 144;
 
 const [background] = themeBackgrounds.light;
 
+/** Where browsers send what other apps share. */
+const sharePath = '/share';
+
 const icon = (name: string, size: number, purpose: 'any' | 'maskable') => ({
   src: `/icons/${name}.png`,
   sizes: `${size}x${size}`,
@@ -49,6 +52,12 @@ export function serveManifest(
       background_color: background,
       theme_color: background,
       icons: [...own, ...usualIcons],
+      share_target: {
+        action: sharePath,
+        method: 'POST',
+        enctype: 'multipart/form-data',
+        params: { files: [{ name: 'files', accept: ['*/*', 'image/*', 'video/*', 'audio/*'] }] },
+      },
     };
     return reply
       .header('cache-control', 'no-cache')
@@ -56,4 +65,9 @@ export function serveManifest(
       .send(JSON.stringify(manifest));
   });
   refuseMethods(server, path, ['GET']);
+  // The service worker receives what other apps share. Without it, the page says that nothing arrived (APP-7).
+  server.post(sharePath, async (request, reply) => {
+    await budgets.spendOnEntry({}, clientAddress(request), null);
+    return reply.redirect('/new?shared=0', 303);
+  });
 }

@@ -51,14 +51,6 @@ export async function refreshUser({ client, queries }: Service): Promise<void> {
   await invalidate('vitrine:visitor-state');
 }
 
-/** Shows the layout that a visitor chose, on every page. */
-export async function showBrowserLayout({ queries }: Service, layout: Layout | ''): Promise<void> {
-  queries.setQueryData<PageState>(['visitor-state'], (before) =>
-    before === undefined ? undefined : { ...before, browserLayout: layout },
-  );
-  await invalidate('vitrine:visitor-state');
-}
-
 /**
  * Returns the signed-in user, or null for a visitor. Pages are re-created for another caller, so the value stays
  * valid.

@@ -1,8 +1,9 @@
 import type { SessionUser } from '@vitrine/contract/identity';
-import { refreshUser, showBrowserLayout, viewerIn } from '#lib/identity/visitor-state.ts';
+import { refreshUser, viewerIn } from '#lib/identity/visitor-state.ts';
 import type { Service } from '#lib/service.ts';
 import { createServiceMutation } from '#lib/service-mutation.svelte.ts';
-import { keepBrowserLayout } from './layouts.ts';
+import { invalidate } from '$app/navigation';
+import { layoutKey } from './layouts.ts';
 
 type Choice = SessionUser['default_views']['layout'];
 
@@ -16,14 +17,24 @@ export const layoutChoices: readonly { readonly value: Choice; readonly label: s
   { value: 'feed', label: 'One below the other' },
 ];
 
+/** Keeps a visitor's layout in the browser (PREFERENCE-9). One that stores nothing shows it until the page is closed. */
+async function keepInBrowser({ queries }: Service, layout: Choice): Promise<void> {
+  try {
+    localStorage.setItem(layoutKey, layout);
+  } catch {
+    // The page shows it anyway.
+  }
+  queries.setQueryData<object>(['visitor-state'], (before) =>
+    before === undefined ? undefined : { ...before, browserLayout: layout },
+  );
+  await invalidate('vitrine:visitor-state');
+}
+
 async function storeLayout(service: Service, layout: string): Promise<void> {
   const views = viewerIn(service)?.default_views;
   const value = layoutChoices.find((choice) => choice.value === layout)?.value;
   if (value === undefined) return;
-  if (views === undefined) {
-    keepBrowserLayout(value);
-    return showBrowserLayout(service, value);
-  }
+  if (views === undefined) return keepInBrowser(service, value);
   await service.client.call('updatePreferences', { body: { default_views: { ...views, layout: value } } });
   service.queries.removeQueries({ queryKey: ['account', 'preferences'] });
   await refreshUser(service);

@@ -1,26 +1,18 @@
 import { page } from '$app/state';
 import type { Layout } from './sheet.ts';
 
-const stored = 'vitrine:layout';
+/** Where the browser of a visitor has their layout. */
+export const layoutKey = 'vitrine:layout';
 
 const layouts: readonly Layout[] = ['grid', 'masonry', 'thumbnail', 'list', 'feed'];
 
 /** Returns the layout that a visitor chose in this browser; empty if none (PREFERENCE-9). */
 export function browserLayout(): Layout | '' {
   try {
-    const chosen = localStorage.getItem(stored);
+    const chosen = localStorage.getItem(layoutKey);
     return layouts.find((layout) => layout === chosen) ?? '';
   } catch {
     return '';
-  }
-}
-
-/** Keeps a visitor's layout in this browser. One that stores nothing keeps the layout until the page is closed. */
-export function keepBrowserLayout(layout: Layout | ''): void {
-  try {
-    localStorage.setItem(stored, layout);
-  } catch {
-    // The page shows it anyway.
   }
 }
 
