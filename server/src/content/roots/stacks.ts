@@ -99,12 +99,13 @@ function marksOnce(scan: Scan, added: ReadonlyMap<string, NewExposure>) {
   };
 }
 
-/** Returns the groups of assets of one folder that are one thing, of which at least one file is new. */
-async function groupsOf(scan: Scan, folder: Buffer, exposures: readonly NewExposure[]): Promise<string[][]> {
-  const added = new Map(exposures.map((exposure) => [keyOfPath(exposure.path), exposure]));
-  const isSeries = exposures.some(({ path, maySeries }) => maySeries || isBurstName(textOf(path)));
-  const ofFolder = isSeries ? await assetsOfFolder(scan, folder) : null;
-  const files = ofFolder ?? (await assetsBeside(scan, exposures));
+type Added = ReadonlyMap<string, NewExposure>;
+
+const addedBy = (exposures: readonly NewExposure[]): Added =>
+  new Map(exposures.map((exposure) => [keyOfPath(exposure.path), exposure]));
+
+/** Returns the groups of these files that are one thing, of which at least one file is new. */
+async function groupsAmong(scan: Scan, files: readonly Exposure[], added: Added): Promise<string[][]> {
   const named = files.map((file) => ({ ...file, name: basename(textOf(file.path)) }));
   const stacks = await stacksIn(named, marksOnce(scan, added));
   return stacks.flatMap((stack) =>
@@ -112,19 +113,44 @@ async function groupsOf(scan: Scan, folder: Buffer, exposures: readonly NewExpos
   );
 }
 
+/** Returns the groups of a folder with new files of a burst or a bracket. */
+async function seriesOf(scan: Scan, folder: Buffer, exposures: readonly NewExposure[]): Promise<string[][]> {
+  const files = (await assetsOfFolder(scan, folder)) ?? (await assetsBeside(scan, exposures));
+  return groupsAmong(scan, files, addedBy(exposures));
+}
+
+/** Returns the pairs of new files of any folders. */
+async function pairsOf(scan: Scan, exposures: readonly NewExposure[]): Promise<string[][]> {
+  const added = addedBy(exposures);
+  const files = await assetsBeside(scan, exposures);
+  const groups: string[][] = [];
+  for (const inFolder of Map.groupBy(files, ({ path }) => keyOfPath(folderOf(path))).values())
+    groups.push(...(await groupsAmong(scan, inFolder, added)));
+  return groups;
+}
+
+async function stackAll({ deps, lease }: Scan, groups: readonly string[][]): Promise<void> {
+  for (let at = 0; at < groups.length; at += PART) {
+    await deps.db.transaction().execute(async (tx) => {
+      await lease.hold(tx);
+      await stackFound(tx, groups.slice(at, at + PART));
+    });
+  }
+}
+
+const maySeriesIn = (exposures: readonly NewExposure[]) =>
+  exposures.some(({ path, maySeries }) => maySeries || isBurstName(textOf(path)));
+
 /** Stacks the photos and raw files that the walk has found with those in their folders with which they are one thing (ROOT-17). */
 export async function stackExposures(scan: Scan): Promise<void> {
-  const { exposures } = scan;
+  const folders = [...Map.groupBy(scan.exposures, ({ path }) => keyOfPath(folderOf(path))).values()];
   scan.exposures = [];
-  for (const [, inFolder] of Map.groupBy(exposures, ({ path }) => keyOfPath(folderOf(path)))) {
+  for (const inFolder of folders.filter(maySeriesIn)) {
     const [first] = inFolder;
-    if (first === undefined) continue;
-    const groups = await groupsOf(scan, folderOf(first.path), inFolder);
-    for (let at = 0; at < groups.length; at += PART) {
-      await scan.deps.db.transaction().execute(async (tx) => {
-        await scan.lease.hold(tx);
-        await stackFound(tx, groups.slice(at, at + PART));
-      });
-    }
+    if (first !== undefined) await stackAll(scan, await seriesOf(scan, folderOf(first.path), inFolder));
   }
+  // Together, because most folders have a few files and no series.
+  const others = folders.filter((inFolder) => !maySeriesIn(inFolder)).flat();
+  for (let at = 0; at < others.length; at += PART)
+    await stackAll(scan, await pairsOf(scan, others.slice(at, at + PART)));
 }
