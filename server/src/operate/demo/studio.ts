@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Client, createClient, routesOf } from '@vitrine/contract/client';
 import { basePath, type Operations, operations } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
+import { serverFolder } from '../../platform/installation.ts';
 import { drawFace } from './faces.ts';
 import { people } from './people.ts';
 import { seeded } from './random.ts';
@@ -23,15 +26,25 @@ async function signIn(address: string, username: string, password: string): Prom
   return createClient<Operations>(routes, { baseUrl, headers: { cookie: cookie.join('; ') } });
 }
 
-async function sendPicture(
+interface SentFile {
+  readonly title: string;
+  readonly sensitivity: 'public' | 'restricted';
+  readonly type?: 'image/jpeg' | 'video/mp4';
+}
+
+async function sendFile(
   api: Api,
   bytes: Buffer,
-  { title, sensitivity }: { title: string; sensitivity: 'public' | 'restricted' },
+  { title, sensitivity, type = 'image/jpeg' }: SentFile,
 ): Promise<string> {
   const form = new FormData();
   form.append('title', title);
   form.append('sensitivity', sensitivity);
-  form.append('file', new Blob([new Uint8Array(bytes)], { type: 'image/jpeg' }), 'picture.jpg');
+  form.append(
+    'file',
+    new Blob([new Uint8Array(bytes)], { type }),
+    type === 'video/mp4' ? 'film.mp4' : 'picture.jpg',
+  );
   const { id } = await api.call('createAsset', { body: form });
   return id;
 }
@@ -40,7 +53,7 @@ async function sendPicture(
 async function addFace(api: Api, title: string, seed: number): Promise<void> {
   const { ref, avatar_asset_id: face } = await api.call('getAccountProfile');
   if (face !== null) return;
-  const id = await sendPicture(api, await drawFace(seeded(seed)), { title, sensitivity: 'public' });
+  const id = await sendFile(api, await drawFace(seeded(seed)), { title, sensitivity: 'public' });
   await api.call('updateUser', { params: { ref }, body: { avatar_asset_id: id } });
 }
 
@@ -160,11 +173,22 @@ async function addReviews({ demo, apiOf, refOf, postOf }: Company): Promise<void
 /** Adds a restricted file of the administrator, and a request for it. */
 async function addRequest({ demo, apiOf }: Company): Promise<void> {
   const picture = await drawFace(seeded(97));
-  const id = await sendPicture(demo, picture, { title: 'Portrait, not released', sensitivity: 'restricted' });
+  const id = await sendFile(demo, picture, { title: 'Portrait, not released', sensitivity: 'restricted' });
   await apiOf('jonas').call('requestAccess', { params: { id }, body: { reason: 'For the garden book.' } });
 }
 
+/** Adds a post with a film, which was drawn for it. */
+async function addFilm({ apiOf }: Company): Promise<void> {
+  const amara = apiOf('amara');
+  const bytes = await readFile(join(serverFolder, 'demo', 'light-on-water.mp4'));
+  const title = 'Light on water';
+  const id = await sendFile(amara, bytes, { title, sensitivity: 'public', type: 'video/mp4' });
+  const words = { title, description: 'Eight seconds from the mole.', tags: ['sea', 'light', 'film'] };
+  await amara.call('createPost', { body: { ...words, visibility: 'public', members: [{ asset_id: id }] } });
+}
+
 interface MissingParts {
+  films: boolean;
   collections: boolean;
   teams: boolean;
   follows: boolean;
@@ -176,7 +200,9 @@ interface MissingParts {
 /** Returns which parts the library does not have yet. */
 async function readMissing({ db }: Pick<Deps, 'db'>): Promise<MissingParts | undefined> {
   const { rows } = await sql<MissingParts>`
-    select not exists (select from collections) as collections, not exists (select from teams) as teams,
+    select not exists (
+        select from assets a join asset_types t on t.ref = a.asset_type where t.code = 'video') as films,
+      not exists (select from collections) as collections, not exists (select from teams) as teams,
       not exists (select from user_follows) as follows,
       not exists (select from comments where parent_id is not null) as replies,
       not exists (select from reviews) as reviews, not exists (select from resource_requests) as requests`.execute(
@@ -186,7 +212,7 @@ async function readMissing({ db }: Pick<Deps, 'db'>): Promise<MissingParts | und
 }
 
 /**
- * Adds faces, teams, collections, follows, replies, a request, reviews and a share link to the sample library. Uses the API, so
+ * Adds a film, faces, teams, collections, follows, replies, a request, reviews and a share link to the sample library. Uses the API, so
  * that everything has its notifications. Leaves out each part that the library has already.
  */
 export async function addStudio(deps: Pick<Deps, 'db'>, address: string, password: string): Promise<void> {
@@ -214,5 +240,6 @@ export async function addStudio(deps: Pick<Deps, 'db'>, address: string, passwor
   if (missing?.replies) await addReplies(company);
   if (missing?.reviews) await addReviews(company);
   if (missing?.requests) await addRequest(company);
+  if (missing?.films) await addFilm(company);
   if (missing?.teams) await addTeams(company, posts);
 }
