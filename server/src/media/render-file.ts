@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { type ExifSummary, readExif } from './exif.ts';
 import { requireRoomIn } from './faults.ts';
@@ -104,4 +106,19 @@ export async function renderFile(
   }
   const exif = file.mime.startsWith('image/') ? await readExif(file.path) : {};
   return { ...made, ladder: { ...ladder, ...shape }, exif };
+}
+
+/** Makes every rendition of each file in a folder of its own below `outDir`. Returns null for a file that this fails for. */
+export async function renderEach(
+  files: readonly SourceFile[],
+  rungs: readonly Rung[],
+  outDir: string,
+): Promise<(Rendering | null)[]> {
+  const made: (Rendering | null)[] = [];
+  for (const [place, file] of files.entries()) {
+    const folder = join(outDir, String(place));
+    await mkdir(folder);
+    made.push(await renderFile(file, rungs, folder).catch(() => null));
+  }
+  return made;
 }

@@ -19,6 +19,11 @@ export interface DecoderTasks {
     input: SourceFile & { rungs: readonly Rung[]; outDir: string };
     output: Rendering;
   };
+  /** Does what `ladder` does for several small files, each in a folder of `outDir`; null for those that it fails for. */
+  ladders: {
+    input: { files: readonly SourceFile[]; rungs: readonly Rung[]; outDir: string };
+    output: (Rendering | null)[];
+  };
   /** Makes the slow renditions in `outDir` and reports progress. */
   transcode: { input: { path: string; mime: string; outDir: string }; output: Transcoded };
   /** Cuts a picture into tiles, as one file in `outDir`. Returns the reason if it cannot be done. */
@@ -68,6 +73,10 @@ const perform: Perform = {
   async ladder({ rungs, outDir, ...file }, report) {
     const { renderFile } = await import('./render-file.ts');
     return renderFile(file, rungs, outDir, report);
+  },
+  async ladders({ files, rungs, outDir }) {
+    const { renderEach } = await import('./render-file.ts');
+    return renderEach(files, rungs, outDir);
   },
   async transcode({ path, mime, outDir }, report) {
     const { transcode } = await import('./transcode.ts');

@@ -4,7 +4,7 @@ import { enqueue } from '../../core/job-table.ts';
 import type { MadeFile } from '../../media/still.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { renditionKey } from '../../platform/storage/object-key.ts';
-import type { Storage } from '../../platform/storage/storage.ts';
+import type { Storage, ToAdopt } from '../../platform/storage/storage.ts';
 
 /** The location of a rendition, as in `files.renditions`. */
 export interface KeptRendition {
@@ -78,6 +78,22 @@ export async function releaseIfPurged(tx: Tx, hash: string): Promise<boolean> {
   return true;
 }
 
+/** Finished files with the prefix in front of their names: their entries for `files.renditions`, and the objects to store. */
+export function entriesOf(
+  hash: string,
+  made: readonly MadeFile[],
+  namePrefix = '',
+): { renditions: Record<string, KeptRendition>; files: ToAdopt[] } {
+  const renditions: Record<string, KeptRendition> = {};
+  const objects = new Map<string, string>();
+  for (const { key, path, contentType, sizeBytes, ...shape } of made) {
+    const object = objects.get(path) ?? objectOf(hash, path, namePrefix);
+    objects.set(path, object);
+    renditions[key] = { object, type: contentType, bytes: sizeBytes, ...shape };
+  }
+  return { renditions, files: Array.from(objects, ([path, key]) => ({ path, key })) };
+}
+
 /**
  * Stores finished files with the prefix in front of their names, and returns their entries for `files.renditions`;
  * files with the same picture share an object. The caller holds the lock of the hash and writes the row in the same
@@ -89,15 +105,7 @@ export async function keepFiles(
   made: readonly MadeFile[],
   namePrefix = '',
 ): Promise<Record<string, KeptRendition>> {
-  const renditions: Record<string, KeptRendition> = {};
-  const objects = new Map<string, string>();
-  for (const { key, path, contentType, sizeBytes, ...shape } of made) {
-    const object = objects.get(path) ?? objectOf(hash, path, namePrefix);
-    if (!objects.has(path)) {
-      await storage.adopt(path, object);
-      objects.set(path, object);
-    }
-    renditions[key] = { object, type: contentType, bytes: sizeBytes, ...shape };
-  }
+  const { renditions, files } = entriesOf(hash, made, namePrefix);
+  await storage.adoptAll(files);
   return renditions;
 }

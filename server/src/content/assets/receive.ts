@@ -1,6 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -54,6 +54,26 @@ export async function receive(
       createWriteStream(path, { flags: 'wx', mode: 0o640 }),
     );
     return { path, hash: digest.digest('hex'), sizeBytes, ...(await sniff(path)) };
+  } catch (error) {
+    await discard(path);
+    throw error;
+  }
+}
+
+/** Local files up to this size are read at once, which takes half the processor time of streaming them. */
+const WHOLE_BYTES = 1024 * 1024;
+
+/** Receives a copy of a local file, as `receive` does. */
+export async function receiveFile(
+  from: string,
+  storage: Pick<Storage, 'incomingDir' | 'room'>,
+): Promise<Received> {
+  if ((await stat(from)).size > WHOLE_BYTES) return receive(createReadStream(from), storage);
+  const bytes = await readFile(from);
+  const path = join(storage.incomingDir, randomUUID());
+  try {
+    await writeFile(path, bytes, { flag: 'wx', mode: 0o640 });
+    return { path, hash: hash('sha256', bytes), sizeBytes: bytes.length, ...(await sniff(path, bytes)) };
   } catch (error) {
     await discard(path);
     throw error;

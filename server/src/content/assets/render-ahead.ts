@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
@@ -10,18 +10,18 @@ import type { Rendering } from '../../media/render-file.ts';
 import { isRenderable, previewKind } from '../../media/renderable.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { hasRoom } from '../../platform/storage/room.ts';
+import type { Storage } from '../../platform/storage/storage.ts';
 import { stageFile } from './insert.ts';
 import { prefixesOf, stageFiles } from './keep-renditions.ts';
 import { type Ladder, readLadder } from './previews/ladder.ts';
 import { discard, type Received } from './receive.ts';
 
-/** Renditions that were made before their bytes are stored, in a directory of their own. */
+/** Renditions that were made before their bytes are stored. */
 export interface MadeAhead extends Rendering {
   ladder: Extract<RenderOutcome, { outcome: 'rendered' }>;
   /** The ladder that they are of. */
   version: number;
   rungs: readonly Rung[];
-  directory: string;
 }
 
 /** Received bytes that are about to be stored. `made` is null until they are rendered, and if a job renders them. */
@@ -42,68 +42,105 @@ function isQuick(mime: string): boolean {
   return isRenderable(mime) && (previewKind(mime) === 'picture' || mime === 'text/plain');
 }
 
-/**
- * Renders received bytes before they are stored, in the turn of this owner. Returns null for what jobs render: files that take
- * long, and those that could not be rendered for any reason, about which the job decides.
- */
-async function renderAhead(
-  { storage, decoders }: Pick<Deps, 'storage' | 'decoders'>,
-  { path, mime, hash }: Received,
-  { version, rungs }: Ladder,
-  owner: number,
-): Promise<MadeAhead | null> {
-  if (!isQuick(mime) || !(await hasRoom(storage))) return null;
-  const directory = await mkdtemp(join(storage.incomingDir, 'render-ahead-'));
-  try {
-    const input = { path, mime, rungs, outDir: directory };
-    const rendering = await decoders.run(previewKind(mime), String(owner), 'ladder', input);
-    const { ladder, extras, subtitles = [] } = rendering;
-    if (ladder.outcome === 'rendered' && subtitles.length === 0) {
-      await stageFiles(storage, hash, extras);
-      await stageFiles(
-        storage,
-        hash,
-        ladder.renditions,
-        prefixesOf({ version, moment: null, made: '' }).rungs,
-      );
-      return { ...rendering, ladder, version, rungs, directory };
+/** Small files are handed to a decoder together, because handing over takes a third as long as rendering one. */
+const MOST_TOGETHER = 5;
+const MOST_BYTES_TOGETHER = 2 * 1024 * 1024;
+
+/** Returns files in groups for one decoder each. */
+function groupsOf(files: readonly PreparedFile[]): PreparedFile[][] {
+  const groups: PreparedFile[][] = [];
+  for (const [, ofKind] of Map.groupBy(files, ({ received }) => previewKind(received.mime))) {
+    let bytes = Number.POSITIVE_INFINITY;
+    for (const file of ofKind) {
+      const group = groups.at(-1);
+      bytes += file.received.sizeBytes;
+      if (group !== undefined && group.length < MOST_TOGETHER && bytes <= MOST_BYTES_TOGETHER)
+        group.push(file);
+      else {
+        groups.push([file]);
+        bytes = file.received.sizeBytes;
+      }
     }
-  } catch {
-    // The job meets the same fault and records it, or succeeds.
   }
-  await rm(directory, { recursive: true, force: true });
-  return null;
+  return groups;
 }
 
-/** How many files are handled concurrently: the next one is handed over while decoders are busy. */
+async function stageMade(
+  storage: Storage,
+  { received }: PreparedFile,
+  { extras, ladder, version }: MadeAhead,
+): Promise<void> {
+  const { rungs } = prefixesOf({ version, moment: null, made: '' });
+  await stageFiles(storage, received.hash, extras);
+  await stageFiles(storage, received.hash, ladder.renditions, rungs);
+}
+
+/**
+ * Renders a group of files in the turn of this owner. Leaves to jobs what could not be rendered for any reason, about which they
+ * decide.
+ */
+async function renderGroup(
+  { storage, decoders }: Pick<Deps, 'storage' | 'decoders'>,
+  group: readonly PreparedFile[],
+  { version, rungs }: Ladder,
+  { owner, outDir }: { owner: number; outDir: string },
+): Promise<void> {
+  const kind = previewKind(group[0]?.received.mime ?? '');
+  const files = group.map(({ received: { path, mime } }) => ({ path, mime }));
+  await mkdir(outDir);
+  const renderings = await decoders
+    .run(kind, String(owner), 'ladders', { files, rungs, outDir })
+    // The jobs meet the same fault and record it, or succeed.
+    .catch(() => []);
+  for (const [place, file] of group.entries()) {
+    const rendering = renderings[place] ?? null;
+    if (rendering?.ladder.outcome !== 'rendered' || (rendering.subtitles ?? []).length > 0) continue;
+    const made = { ...rendering, ladder: rendering.ladder, version, rungs };
+    await stageMade(storage, file, made);
+    file.made = made;
+  }
+}
+
+/** How many groups are handled concurrently: the next one is handed over while decoders are busy. */
 const AT_ONCE = availableParallelism() + 1;
 
 /**
- * Renders those of these bytes that the library does not have, each once, and stages all of them. Bytes that are `underWay` will
- * be stored before these.
+ * Renders those of these bytes that the library does not have, each once, and stages all of them. Leaves to jobs files that take
+ * long. Bytes that are `underWay` will be stored before these. Returns the directory of the renditions, which the caller removes.
  */
 export async function renderNew(
   deps: Pick<Deps, 'db' | 'storage' | 'decoders'>,
   files: readonly PreparedFile[],
   { owner, underWay, isStopped }: { owner: number; underWay: ReadonlySet<string>; isStopped(): boolean },
-): Promise<void> {
+): Promise<string> {
+  const { db, storage } = deps;
+  await pLimit(AT_ONCE).map(files, ({ received }) => stageFile(storage, received));
+  const directory = await mkdtemp(join(storage.incomingDir, 'render-ahead-'));
+  // Decoders enter it to reach what they make.
+  await chmod(directory, 0o711);
+  if (!(await hasRoom(storage))) return directory;
   const known = await knownHashes(
-    deps.db,
+    db,
     files.map(({ received }) => received.hash),
   );
-  const ladder = await readLadder(deps.db);
-  await pLimit(AT_ONCE).map(files, async (file) => {
-    const { received } = file;
-    await stageFile(deps.storage, received);
-    const { hash } = received;
-    if (known.has(hash) || underWay.has(hash) || isStopped()) return;
+  const fresh = files.filter(({ received: { hash, mime } }) => {
+    if (known.has(hash) || underWay.has(hash) || !isQuick(mime)) return false;
     known.add(hash);
-    file.made = await renderAhead(deps, received, ladder, owner);
+    return true;
   });
+  const ladder = await readLadder(db);
+  await pLimit(AT_ONCE).map(groupsOf(fresh), async (group, place) => {
+    if (!isStopped())
+      await renderGroup(deps, group, ladder, { owner, outDir: join(directory, String(place)) });
+  });
+  return directory;
 }
 
-/** Removes what is left of prepared files, stored or not. */
-export async function discardPrepared({ received, made }: PreparedFile): Promise<void> {
-  await discard(received.path);
-  if (made !== null) await rm(made.directory, { recursive: true, force: true });
+/** Removes what is left of prepared files, stored or not, and of their renditions. */
+export async function discardPrepared(
+  files: readonly PreparedFile[],
+  directory: string | null,
+): Promise<void> {
+  for (const { received } of files) await discard(received.path);
+  if (directory !== null) await rm(directory, { recursive: true, force: true });
 }

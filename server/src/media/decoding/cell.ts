@@ -132,12 +132,33 @@ async function discard(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true }).catch(() => {});
 }
 
-/** Hands a file over in a directory of its own, because a document could link to neighbouring files. */
-async function handSource(directory: string, path: string, user: SystemUser | null): Promise<string> {
+/** What a task reads: a file, or several. */
+interface Sources {
+  path?: string;
+  files?: readonly { path: string }[];
+}
+
+/**
+ * Hands the files of a task over in a directory of its own, because a document could link to neighbouring files. Returns the
+ * input with their paths there.
+ */
+async function handSources(
+  directory: string,
+  { path, files }: Sources,
+  user: SystemUser | null,
+): Promise<Sources> {
+  if (path === undefined && files === undefined) return {};
   await makePassable(directory);
-  const source = join(directory, basename(path));
-  await admit(path, source, user);
-  return source;
+  const hand = async (from: string, prefix: string) => {
+    const source = join(directory, `${prefix}${basename(from)}`);
+    await admit(from, source, user);
+    return source;
+  };
+  const handed = files?.map(async (file, place) => ({ ...file, path: await hand(file.path, `${place}-`) }));
+  return {
+    ...(path === undefined ? {} : { path: await hand(path, '') }),
+    ...(handed === undefined ? {} : { files: await Promise.all(handed) }),
+  };
 }
 
 /**
@@ -157,7 +178,7 @@ async function handOver<T extends object>(
   input: T,
   user: SystemUser | null,
 ): Promise<Handed<T>> {
-  const { path, outDir, to }: { path?: string; outDir?: string; to?: string } = input;
+  const { path, files, outDir, to }: Sources & { outDir?: string; to?: string } = input;
   const inside = outDir === undefined ? null : await placeFor(outDir, directory);
   const made = inside ?? join(place, 'made');
   const target = outDir ?? (to === undefined ? null : dirname(to));
@@ -166,13 +187,14 @@ async function handOver<T extends object>(
   };
   try {
     await makePassable(place);
-    const [source] = await Promise.all([
-      path === undefined ? undefined : handSource(join(place, 'source'), path, user),
+    const sources = { ...(path === undefined ? {} : { path }), ...(files === undefined ? {} : { files }) };
+    const [handed] = await Promise.all([
+      handSources(join(place, 'source'), sources, user),
       target === null ? undefined : makeOwn(made, user),
       makeOwn(join(place, 'home'), user),
     ]);
     const changed = {
-      ...(source === undefined ? {} : { path: source }),
+      ...handed,
       ...(outDir === undefined ? {} : { outDir: made }),
       ...(to === undefined ? {} : { to: join(made, basename(to)) }),
     };

@@ -1,8 +1,7 @@
-import { createReadStream } from 'node:fs';
 import { sql } from 'kysely';
 import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile, storeFile } from '../../content/assets/insert.ts';
-import { baseName, type Received, receive } from '../../content/assets/receive.ts';
+import { baseName, type Received, receiveFile } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
 import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
 import { pairFolder, readMarks } from '../../content/live-photos/pair.ts';
@@ -75,13 +74,14 @@ export async function importAlternative(
       await bringVersion(context, key, known.target, fileToBring(context, found, fileName));
     return;
   }
-  const received = await receive(createReadStream(path), deps.storage);
+  const received = await receiveFile(path, deps.storage);
   const file: PreparedFile = { received, made: null };
+  let directory: string | null = null;
   try {
     const isFilm = await isFilmOf(context, files, row, { received, fileName });
     const isVersion = plan.alternatives === 'versions';
     if (isFilm || isVersion) await stageFile(deps.storage, received);
-    else await renderNew(deps, [file], { owner: owner.ref, underWay: new Set(), isStopped });
+    else directory = await renderNew(deps, [file], { owner: owner.ref, underWay: new Set(), isStopped });
     await deps.db.transaction().execute(async (tx) => {
       if (isFilm) {
         await attachFilm(tx, deps, main, received);
@@ -116,7 +116,7 @@ export async function importAlternative(
     });
     reporter.count(isFilm ? 'films' : 'alternatives');
   } finally {
-    await discardPrepared(file);
+    await discardPrepared([file], directory);
   }
 }
 

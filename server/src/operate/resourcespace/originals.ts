@@ -1,7 +1,6 @@
-import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { baseName, type Received, receive } from '../../content/assets/receive.ts';
+import { baseName, type Received, receive, receiveFile } from '../../content/assets/receive.ts';
 import type { FileToBring } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
@@ -21,7 +20,7 @@ export async function markOf(path: string): Promise<FoundFile> {
 
 /** Returns a file as one whose bytes may have changed. */
 export function fileToBring({ deps }: Context, { path, mark }: FoundFile, fileName: string): FileToBring {
-  return { fileName, mark, receive: () => receive(createReadStream(path), deps.storage) };
+  return { fileName, mark, receive: () => receiveFile(path, deps.storage) };
 }
 
 /** Finds the file of a resource; null if it has none or it is missing. */
@@ -70,7 +69,7 @@ export async function receiveOriginal(
 ): Promise<Original> {
   const { deps, reporter } = context;
   if (found !== null) {
-    const received = await receive(createReadStream(found.path), deps.storage);
+    const received = await receiveFile(found.path, deps.storage);
     reporter.count('files');
     if (row.file_checksum !== null && row.file_checksum !== '') {
       const { hashes } = reporter.report;

@@ -123,10 +123,15 @@ const TOGETHER = 50;
 interface Batch {
   all: readonly Prepared[];
   fresh: readonly NewResource[];
+  /** Of the renditions of their files. */
+  directory: string | null;
 }
 
-async function discardBatch({ fresh }: Pick<Batch, 'fresh'>): Promise<void> {
-  for (const { file } of fresh) await discardPrepared(file);
+function discardBatch({ fresh, directory }: Omit<Batch, 'all'>): Promise<void> {
+  return discardPrepared(
+    fresh.map(({ file }) => file),
+    directory,
+  );
 }
 
 /**
@@ -150,14 +155,14 @@ async function prepareBatch(
       const { received, fileName } = prepared.original;
       fresh.push({ ...prepared, fileName, file: { received, made: null } });
     });
-    await renderNew(
+    const directory = await renderNew(
       deps,
       fresh.map(({ file }) => file),
       { owner: owner.ref, underWay, isStopped },
     );
-    return { all, fresh };
+    return { all, fresh, directory };
   } catch (error) {
-    await discardBatch({ fresh });
+    await discardBatch({ fresh, directory: null });
     throw error;
   }
 }

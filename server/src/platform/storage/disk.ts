@@ -1,11 +1,12 @@
 import { access, type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
+import pLimit from 'p-limit';
 import { filesBelow, isMissing, syncDirectory } from '../files/directory-tree.ts';
 import { makeDirectory } from '../files/make-directory.ts';
 import { BUFFER_BYTES, type Buffers, newBuffers } from './buffers.ts';
 import { objectFolders } from './object-key.ts';
-import { DamagedObject, NoSuchObject, type Storage, type StoredObject } from './storage.ts';
+import { DamagedObject, NoSuchObject, type Storage, type StoredObject, type ToAdopt } from './storage.ts';
 
 /** Returns whether this file cannot be read; a process that lacks descriptors or memory can try again. */
 function isUnreadable(error: unknown): boolean {
@@ -75,6 +76,29 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
   }
 }
 
+/** Syncs and moves that the disk does at once. */
+const MOVED_AT_ONCE = 8;
+
+async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Moves complete files to their keys. Each is durable before it gets its name, and so is the name in the end. */
+async function adoptAll(root: string, files: readonly ToAdopt[]): Promise<void> {
+  const limit = pLimit(MOVED_AT_ONCE);
+  const moves = files.map(({ path, key }) => ({ path, target: join(root, key) }));
+  const directories = [...new Set(moves.map(({ target }) => dirname(target)))];
+  await limit.map(moves, ({ path }) => syncFile(path));
+  await limit.map(directories, (directory) => makeDirectory(directory));
+  await limit.map(moves, ({ path, target }) => rename(path, target));
+  await limit.map(directories, syncDirectory);
+}
+
 /**
  * Storage in a local directory. `<root>/incoming` and `<root>/uploads` hold incomplete files. `reserveBytes` of the
  * volume are not available to files (room.ts).
@@ -94,18 +118,8 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
     addressOf: async () => null,
     // Nothing to prepare: `adopt` only renames the file.
     async stage() {},
-    async adopt(path, key) {
-      const target = join(root, key);
-      const file = await open(path, 'r');
-      try {
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await makeDirectory(dirname(target));
-      await rename(path, target);
-      await syncDirectory(dirname(target));
-    },
+    adopt: (path, key) => adoptAll(root, [{ path, key }]),
+    adoptAll: (files) => adoptAll(root, files),
     async get(key, sizeBytes, range, buffers) {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
         if (isMissing(error)) throw new NoSuchObject(key);

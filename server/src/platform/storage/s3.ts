@@ -51,17 +51,22 @@ export function openS3Storage(
     }
   };
 
+  const adopt = async (path: string, key: string) => {
+    const known = staged.get(path);
+    // It may have been removed or replaced since it was staged.
+    if (known?.key !== key || (await bucket.find(key))?.etag !== known.etag) await stage(path, key);
+    staged.delete(path);
+    await rm(path);
+  };
+
   return {
     incomingDir: local.incomingDir,
     uploadsDir: local.uploadsDir,
     room: () => local.room(),
     stage,
-    async adopt(path, key) {
-      const known = staged.get(path);
-      // It may have been removed or replaced since it was staged.
-      if (known?.key !== key || (await bucket.find(key))?.etag !== known.etag) await stage(path, key);
-      staged.delete(path);
-      await rm(path);
+    adopt,
+    async adoptAll(files) {
+      for (const { path, key } of files) await adopt(path, key);
     },
     async get(key, sizeBytes, range) {
       return (await bucket.read(key, range ?? null, sizeBytes)).stream;

@@ -20,6 +20,12 @@ export interface DownloadHeaders {
   disposition: string;
 }
 
+/** A complete local file, and the key that it gets. */
+export interface ToAdopt {
+  path: string;
+  key: string;
+}
+
 /**
  * Bytes by key. Keys come from object-key.ts, never from a client. An object is complete or absent: `adopt` makes it
  * visible atomically. Disks may still lose bytes, so every read states the expected size.
@@ -39,6 +45,8 @@ export interface Storage {
    * damaged since it was written. Open reads continue with the old object.
    */
   adopt(path: string, key: string): Promise<void>;
+  /** Does what `adopt` does for several files. A disk syncs them together, and each directory once. */
+  adoptAll(files: readonly ToAdopt[]): Promise<void>;
   /**
    * Reads an object or a range of it. Rejects with NoSuchObject, or with DamagedObject when the object does not have
    * `sizeBytes` bytes; the stream fails with DamagedObject when it cannot deliver all of them. Chunks from a disk are read into `buffers`.

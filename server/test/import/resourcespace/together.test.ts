@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import type { Deps } from '../../../src/core/deps.ts';
+import type { Storage } from '../../../src/platform/storage/storage.ts';
 import { type Library, openLibrary } from '../../support/library.ts';
 import { optionsFor, runImport, unpackHarbour } from './harbour.ts';
 
@@ -74,10 +75,11 @@ test('stores all resources of a transaction or none, and goes on after them', {
     ladder: deps.ladder,
     storage: {
       ...deps.storage,
-      adopt: async (path: string, key: string) => {
-        moved += 1;
-        if (moved === 70) throw new Error('the disk is gone');
-        return deps.storage.adopt(path, key);
+      adoptAll: async (files: Parameters<Storage['adoptAll']>[0]) => {
+        moved += files.length;
+        if (moved <= 70) return deps.storage.adoptAll(files);
+        await deps.storage.adoptAll(files.slice(0, 10));
+        throw new Error('the disk is gone');
       },
     },
   });
