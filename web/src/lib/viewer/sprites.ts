@@ -1,3 +1,5 @@
+import { secondsOf } from './clock.ts';
+
 /** The part of the sprite sheet for a period of a video. */
 export interface Sprite {
   /** Seconds. */
@@ -11,10 +13,6 @@ export interface Sprite {
 }
 
 const cue = /([\d:.]+) --> ([\d:.]+)\s+\S*#xywh=(\d+),(\d+),(\d+),(\d+)/g;
-
-function secondsOf(timestamp: string): number {
-  return timestamp.split(':').reduce((total, part) => total * 60 + Number(part), 0);
-}
 
 /** Parses the cues of `sprites.vtt`; ignores anything else. */
 export function readSprites(text: string): Sprite[] {
