@@ -94,7 +94,8 @@ async function accountOf(username: string) {
     email: string | null;
     preferences: unknown;
     created_at: string;
-  }>`select u.username, u.password_hash, u.status, r.code as role, u.fullname, u.email, u.preferences, u.created_at
+    expires_at: string | null;
+  }>`select u.username, u.password_hash, u.status, r.code as role, u.fullname, u.email, u.preferences, u.created_at, u.expires_at
     from users u join roles r on r.id = u.role_id where u.username_key = ${foldName(username)}`.execute(db);
   return rows[0];
 }
@@ -157,7 +158,10 @@ describe('a CSV file', () => {
       email: 'full@example.org',
       preferences: { language: 'de-AT' },
       created_at: '2014-03-05T06:07:08Z',
+      expires_at: null,
     });
+    expect(await accountOf('lasting.row')).toMatchObject({ expires_at: '2999-01-01T00:00:00Z' });
+    expect(await accountOf('expired.row')).toMatchObject({ expires_at: null });
     for (const [name, [, status]] of Object.entries(others)) {
       const nothing = { fullname: null, email: null, preferences: {} };
       expect(await accountOf(name), name).toMatchObject({ status, ...nothing });
@@ -165,7 +169,6 @@ describe('a CSV file', () => {
     const { created_at = '' } = (await accountOf('bare.row')) ?? {};
     expect(Date.now() - Date.parse(created_at)).toBeLessThan(60_000);
     expect(out.trimEnd().split('\n')).toEqual([
-      'line 8: "lasting.row" was to expire on 2999-01-01 00:00:00; disable it then',
       'line 10: "odd.row" comes without its email, which is no address',
       'line 10: "odd.row" counts as created now: "May" is no time',
       'line 11: "strange.row" is disabled: approved is "7"',

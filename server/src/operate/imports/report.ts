@@ -64,7 +64,8 @@ export function alike(entries: readonly ReportEntry[]): ReportEntry[][] {
   return [...Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`).values()];
 }
 
-function section(language: Language, title: string, entries: readonly ReportEntry[]): string[] {
+/** Returns the lines of a section of the report, entries of the same reason in one; none if there are no entries. */
+export function section(language: Language, title: string, entries: readonly ReportEntry[]): string[] {
   if (entries.length === 0) return [];
   const lines = alike(entries).map((same) => {
     const [first] = same;

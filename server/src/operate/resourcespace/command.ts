@@ -141,7 +141,7 @@ export async function importResourceSpaceCommand(
     const plan = await makePlan({ db, staging, installation, ledger }, mapping, today);
     const files = openFileFinder({ root, syncdir, scrambleKey: settings.scramble_key ?? '' });
     if (orders['dry-run']) {
-      output.log(await previewText(config.language, staging, installation, plan, files));
+      output.log(await previewText(config.language, staging, installation, plan, { files, today }));
       if (orders.mapping !== undefined && given === null) {
         await writeProposal(orders.mapping, installation, plan.fields, plan.groups);
         output.log(

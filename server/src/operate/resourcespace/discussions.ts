@@ -7,6 +7,7 @@ import { exposureOf } from './exposure.ts';
 import type { ImportedFields } from './fields.ts';
 import { type RightsRow, resources, rightsColumns, rightsOf } from './rights.ts';
 import { labelOf, readColumnTime } from './texts.ts';
+import { uncarriedComments } from './uncarried.ts';
 
 interface CommentRow {
   ref: number;
@@ -246,13 +247,5 @@ export async function importDiscussions(context: Context, fields: ImportedFields
       });
     }
   }
-  const others = await staging.query<{ ref: number; collection_ref: number | null; body: string | null }>(
-    'select ref, collection_ref, body from rs_comment where coalesce(resource_ref, 0) <= 0 and collection_ref > 0 order by ref',
-  );
-  for (const { ref, collection_ref: collection, body } of others)
-    reporter.leaveOut(
-      'comment',
-      ref,
-      `is about collection ${collection}, and collections have no comments: ${(body ?? '').replaceAll(/\s+/g, ' ')}`,
-    );
+  for (const { kind, id, reason } of await uncarriedComments(staging)) reporter.leaveOut(kind, id, reason);
 }

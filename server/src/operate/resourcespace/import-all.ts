@@ -8,6 +8,7 @@ import { importLinks } from './links.ts';
 import { importPeople } from './people.ts';
 import { importRequests } from './requests.ts';
 import { importResources } from './resources.ts';
+import { uncarriedSettings } from './uncarried.ts';
 import { reportVanished } from './vanished.ts';
 
 /** The steps of an import, each of which goes on where an earlier run was stopped or killed. */
@@ -31,6 +32,10 @@ export async function importAll(
     () => importCollections(context, { fields, typeOf }),
     () => importRequests(context),
     () => importLinks(context),
+    async () => {
+      for (const { kind, id, reason } of await uncarriedSettings(context.staging))
+        context.reporter.leaveOut(kind, id, reason);
+    },
     () => reportVanished(context),
   ];
   for (const step of steps) {

@@ -1,5 +1,7 @@
 import { renewLink } from '../imports/links.ts';
+import type { ReportEntry } from '../imports/report.ts';
 import type { Context } from './context.ts';
+import type { Staging } from './staging.ts';
 import { readColumnTime } from './texts.ts';
 
 interface KeyRow {
@@ -25,6 +27,15 @@ function whyNot({ is_upload, is_category, expires }: KeyRow, today: string): str
   if (is_upload) return 'it invited to upload';
   if (is_category) return 'it showed a category with several collections';
   return expires !== null && expires.slice(0, 10) < today ? `it expired on ${expires}` : null;
+}
+
+/** Returns the share keys that become no links, with the reason. */
+export async function uncarriedKeys(staging: Staging, today: string): Promise<ReportEntry[]> {
+  const keys = await staging.query<KeyRow>(allKeys);
+  return keys.flatMap((key) => {
+    const reason = whyNot(key, today);
+    return reason === null ? [] : [{ kind: 'share key', id: key.access_key, reason }];
+  });
 }
 
 function targetOf(

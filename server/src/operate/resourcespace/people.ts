@@ -9,6 +9,7 @@ import { storeBatch } from '../import/users/store.ts';
 import { accountOf, type Context, CREATING } from './context.ts';
 import type { GroupPlan } from './group-plan.ts';
 import type { User } from './installation.ts';
+import { uncarriedOfGroup, uncarriedOfUser } from './uncarried.ts';
 
 /** Creates the role of a group, or gives it the capabilities that it has now. Returns its id. */
 async function keepRole(
@@ -156,7 +157,8 @@ async function importUser(
   await ledger.record(deps.db, 'user', user.ref, account.ref);
   reporter.count('users');
   for (const remark of reading.remarks) reporter.change('user', user.ref, remark);
-  remarksOf(user, context);
+  for (const remark of uncarriedOfUser(user, context.installation))
+    reporter.leaveOut('user', user.ref, remark);
 }
 
 const LONGEST_BIO = 2000;
@@ -167,22 +169,6 @@ function findAccount({ deps }: Context, username: string): Promise<{ ref: number
     .select('ref')
     .where('username_key', '=', foldName(username))
     .executeTakeFirst();
-}
-
-function remarksOf(user: User, { reporter, installation }: Context): void {
-  const group = installation.groups.get(user.group ?? 0);
-  if (user.ipRestrict !== null || (group?.ipRestrict ?? null) !== null)
-    reporter.leaveOut(
-      'user',
-      user.ref,
-      'the addresses from which it may sign in; accounts have no such limit here',
-    );
-  if (user.comments !== null)
-    reporter.leaveOut(
-      'user',
-      user.ref,
-      `the administrators' comment: ${user.comments.replaceAll(/\s+/g, ' ')}`,
-    );
 }
 
 /** Imports accounts with their roles, and makes a team of each group. */
@@ -210,9 +196,7 @@ export async function importPeople(context: Context): Promise<void> {
     const users = installation.users.filter((user) => user.group === group.ref).map(({ ref }) => ref);
     await keepMembers(context, teamId, users);
     reporter.count('groups');
-    if (group.hasCode) reporter.leaveOut('group', group.ref, 'its configuration is PHP code');
-    if (group.resourceDefaults !== null)
-      reporter.leaveOut('group', group.ref, `its defaults for new resources: ${group.resourceDefaults}`);
+    for (const remark of uncarriedOfGroup(group)) reporter.leaveOut('group', group.ref, remark);
     if (group.filter.kind === 'text')
       reporter.change(
         'group',

@@ -1,11 +1,14 @@
 import type { Language } from '@vitrine/contract/languages';
 import pLimit from 'p-limit';
 import { say, sayCount } from '../../platform/language/say.ts';
+import { type ReportEntry, section } from '../imports/report.ts';
 import { isTitle } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
 import type { Installation } from './installation.ts';
+import { uncarriedKeys } from './links.ts';
 import type { Plan } from './plan.ts';
 import type { Staging } from './staging.ts';
+import { uncarriedComments, uncarriedOfGroup, uncarriedOfUser, uncarriedSettings } from './uncarried.ts';
 
 /** How many files a dry run looks for; in a store on a network, looking for all of them takes hours. */
 const MOST_LOOKED_FOR = 20_000;
@@ -48,7 +51,7 @@ export async function previewText(
   staging: Staging,
   installation: Installation,
   plan: Plan,
-  files: FileFinder,
+  { files, today }: { files: FileFinder; today: string },
 ): Promise<string> {
   const lines = [say(language, 'Rows:')];
   for (const table of counted) {
@@ -111,5 +114,26 @@ export async function previewText(
     missing: missing.length,
   });
   lines.push('', missing.length === 0 ? found : `${found}: ${missing.slice(0, 100).join(', ')}`);
+  lines.push(...section(language, say(language, 'Left out'), await uncarried(staging, installation, today)));
   return `${lines.join('\n')}\n`;
+}
+
+/** Returns what will have no counterpart, as far as it is known before anything is imported. */
+async function uncarried(
+  staging: Staging,
+  installation: Installation,
+  today: string,
+): Promise<ReportEntry[]> {
+  const entryOf = (kind: string, ref: number) => (reason: string) => ({ kind, id: String(ref), reason });
+  return [
+    ...[...installation.groups.values()].flatMap((group) =>
+      uncarriedOfGroup(group).map(entryOf('group', group.ref)),
+    ),
+    ...installation.users.flatMap((user) =>
+      uncarriedOfUser(user, installation).map(entryOf('user', user.ref)),
+    ),
+    ...(await uncarriedComments(staging)),
+    ...(await uncarriedKeys(staging, today)),
+    ...(await uncarriedSettings(staging)),
+  ];
 }

@@ -13,6 +13,7 @@ interface ExpectedResource {
   ref: number;
   title_label: string | null;
   created: string;
+  related: number[];
   contributor: string | null;
   geo: { lat: number; long: number } | null;
   file?: { sha256?: string | null; path?: string; missing?: boolean };
@@ -41,7 +42,25 @@ interface ExpectedResource {
 /** What ResourceSpace answers about itself. */
 interface Expected {
   resources: ExpectedResource[];
-  users: { username: string; test_password: string; state: string }[];
+  users: {
+    ref: number;
+    username: string;
+    test_password: string;
+    state: string;
+    fullname: string | null;
+    email: string;
+    lang: string | null;
+    created: string;
+    account_expires: string | null;
+  }[];
+  fields: {
+    ref: number;
+    title: string;
+    label: string;
+    help_text: string | null;
+    nodes?: { label: string }[];
+  }[];
+  requests: { ref: number; user: string; resources: number[]; status: number; comments: string }[];
   collections: {
     ref: number;
     type: number;

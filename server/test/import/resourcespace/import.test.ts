@@ -82,6 +82,8 @@ function wanted(field: { type: number; values: string[]; raw: string[]; paths?: 
 }
 
 describe('an import', () => {
+  const missingLabels: string[] = [];
+
   // IMPORT-1
   test('brings every value of every resource', { timeout: 180_000 }, async () => {
     const missing: unknown[] = [];
@@ -135,6 +137,13 @@ describe('an import', () => {
         expect(values.get(own('latitude'))?.value_num).toBeCloseTo(resource.geo.lat, 10);
         expect(values.get(own('longitude'))?.value_num).toBeCloseTo(resource.geo.long, 10);
       }
+      if (resource.related.length > 0) {
+        const { items } = await boss.ok('listRelatedAssets', { params: { id }, query: { limit: 200 } });
+        const related = items.map((asset) => asset.id);
+        expect(related).toEqual(
+          expect.arrayContaining(resource.related.map((ref) => targetOf('resource', ref))),
+        );
+      }
       if (resource.contributor !== null)
         expect(values.get(own('contributor'))?.value_text).toBe(resource.contributor);
       const lines = String(values.get(own('history'))?.value_text ?? '')
@@ -184,6 +193,56 @@ describe('an import', () => {
       const sought = collection.order_shown_to_admin.map((ref) => targetOf('resource', ref));
       expect([collection.ref, order]).toEqual([collection.ref, sought]);
     }
+  });
+
+  test('brings accounts with their names, addresses, languages and expiry, and requests with their states', async () => {
+    const { items } = await boss.ok('listUsers', { query: { limit: 200 } });
+    for (const user of expected.users) {
+      const account = items.find(({ ref }) => String(ref) === targetOf('user', user.ref));
+      expect(account).toMatchObject({
+        username: user.username,
+        fullname: user.fullname,
+        email: user.email === '' ? null : user.email,
+        language: user.lang ?? '',
+        created_at: `${user.created.replace(' ', 'T')}Z`,
+        status:
+          user.state === 'active' ? 'active' : user.state.startsWith('pending') ? 'pending' : 'disabled',
+        expires_at:
+          user.account_expires === null || user.state === 'expired'
+            ? null
+            : `${user.account_expires.replace(' ', 'T')}Z`,
+      });
+    }
+    const requests = (await boss.ok('listAllRequests', { query: { limit: 200 } })).items;
+    for (const { ref, resources, status, comments } of expected.requests)
+      for (const resource of resources) {
+        const asset = targetOf('resource', resource);
+        const id = targetOf('request', `${ref}/${asset}`);
+        expect(requests.find((request) => request.id === id)).toMatchObject({
+          state: ['pending', 'granted', 'denied'][status],
+          reason: comments,
+          target_id: asset,
+        });
+      }
+  });
+
+  test('brings the labels and the help of fields, and all options', async () => {
+    for (const field of expected.fields) {
+      const own = fields.get(targets.get(`field ${field.ref}`) ?? '');
+      // The title is no field of its own.
+      if (own === undefined || field.ref === 8) continue;
+      // ResourceSpace has labels of its own for some of its fields.
+      expect([field.title, field.label].map(plainText)).toContain(own.label);
+      if (field.help_text !== null) expect(own.description).not.toBe('');
+      if (!['select', 'multi_select'].includes(own.type)) continue;
+      const { rows: terms } = await sql<{ label: string }>`
+        select label from field_terms where field_id = ${own.id}`.execute(db);
+      const sought = (field.nodes ?? []).map(({ label }) => plainText(label)).filter((label) => label !== '');
+      missingLabels.push(
+        ...sought.filter((label) => !terms.some((term) => plainText(term.label).endsWith(label))),
+      );
+    }
+    expect(missingLabels).toEqual([]);
   });
 
   test('signs every account in with its password', async () => {
@@ -294,6 +353,9 @@ test('reports what was left out with its reason', () => {
   expect(kinds.get('file 68')).toContain('missing');
   expect(kinds.get('share key 6a5d3b53c8')).toContain('upload');
   expect(kinds.get('comment 9')).toContain('collection');
+  expect(kinds.get('text home/welcometext/fr')).toContain('Texts');
+  expect(kinds.get('setting email_from')).toContain('setting');
+  expect(kinds.get('user 3')).toBe('its preferences: email_and_user_notifications, user_local_timezone');
   expect(report.links).toHaveLength(4);
   for (const { url } of report.links) expect(url).toMatch(/\/s\/[A-Za-z0-9]{32}$/);
   expect(JSON.stringify(report)).not.toMatch(/\$2y\$|\$argon2/);

@@ -170,6 +170,11 @@ test('takes choices from a mapping file, and refuses one with an unknown propert
   const dry = await runImport(library, [...optionsFor(harbour), '--dry-run', '--mapping', path]);
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('nothing was imported')]);
   expect(dry.out).toMatch(/^ {2}resource_log: 1339$/m);
+  // IMPORT-6
+  expect(dry.out).toMatch(/^Left out \(\d+\):$/m);
+  expect(dry.out).toContain('share key 6a5d3b53c8: it invited to upload');
+  expect(dry.out).toContain('group 10: its configuration is PHP code');
+  expect(dry.out).toContain('text home/welcometext/fr: a text of its pages');
   expect(await countRows(library)).toEqual(before);
   const mapping = JSON.parse(await readFile(path, 'utf8'));
   expect(mapping.$schema).toMatch(/^data:application\/schema\+json,/);

@@ -16,9 +16,12 @@ function cutToBytes(text: string, most: number): string {
   return cut;
 }
 
-/** Returns a readable part of a path that every system takes; `otherwise` if nothing of the text is left. */
+/**
+ * Returns a readable part of a path that every system takes; `otherwise` if nothing of the text is left. It has no `%`, which manifests
+ * encode (RFC 8493, 2.1.3) and `sha256sum` does not decode.
+ */
 export function pathPart(text: string, otherwise: string): string {
-  const cut = cutToBytes(safeName(text), LONGEST_STEM_BYTES).replace(/[\s.]+$/, '');
+  const cut = cutToBytes(safeName(text.replaceAll('%', '_')), LONGEST_STEM_BYTES).replace(/[\s.]+$/, '');
   return cut === '' ? otherwise : cut;
 }
 

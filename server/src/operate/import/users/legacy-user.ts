@@ -13,6 +13,8 @@ export interface LegacyUser {
   createdAt: string | null;
   language: string | null;
   status: 'active' | 'pending' | 'disabled';
+  /** When an account that may still sign in expires; null for never. */
+  expiresAt: string | null;
   /** The number of its user group in the earlier system; empty if it has none. */
   group: string;
 }
@@ -77,21 +79,22 @@ function readCreated(text: string, remarks: string[]): string | null {
   return time?.toISOString() ?? null;
 }
 
+/** Returns when an account ends; null for never. The earlier system treats a time that it cannot parse as past. */
+function readEnd(expires: string, remarks: string[]): Date | null {
+  const end = readTime(expires);
+  if (end !== undefined) return end;
+  remarks.push(`is disabled: it expires at ${JSON.stringify(expires)}, which is no time`);
+  return new Date(0);
+}
+
 function readStatus(
   approved: string,
-  expires: string,
+  end: Date | null,
   now: Date,
   remarks: string[],
 ): 'active' | 'pending' | 'disabled' {
-  const end = readTime(expires);
-  // The earlier system treats a time that it cannot parse as past.
-  if (end === undefined) {
-    remarks.push(`is disabled: it expires at ${JSON.stringify(expires)}, which is no time`);
-    return 'disabled';
-  }
   if (end !== null && end <= now) return 'disabled';
   if (approved === '2') return 'disabled';
-  if (end !== null) remarks.push(`was to expire on ${expires}; disable it then`);
   if (approved === '0') return 'pending';
   // Tables from before accounts needed approval have no such column; all their accounts may sign in.
   if (approved === '1' || approved === '') return 'active';
@@ -116,6 +119,7 @@ export function readLegacyUser(fields: Fields, now: Date): Reading {
   const refused = whyNoName(name);
   if (refused !== null) return { refused };
   const remarks: string[] = [];
+  const end = readEnd(text('account_expires').trim(), remarks);
   const user: LegacyUser = {
     username: name,
     passwordHash: readPassword(text('password'), remarks),
@@ -123,7 +127,8 @@ export function readLegacyUser(fields: Fields, now: Date): Reading {
     email: readText('email', text('email'), 320, remarks),
     createdAt: readCreated(text('created').trim(), remarks),
     language: readLanguage(text('lang').trim()),
-    status: readStatus(text('approved').trim(), text('account_expires').trim(), now, remarks),
+    status: readStatus(text('approved').trim(), end, now, remarks),
+    expiresAt: end !== null && end > now ? end.toISOString() : null,
     group: text('usergroup').trim(),
   };
   return { user, remarks };

@@ -38,14 +38,15 @@ async function insertUsers(tx: Tx, candidates: readonly Candidate[]): Promise<Se
     email_key: keyOfEmail(user.email),
     preferences: user.language === null ? {} : { language: user.language },
     created_at: user.createdAt,
+    expires_at: user.expiresAt,
   }));
   const inserted = await sql<{ username_key: string }>`
     insert into users (username, username_key, password_hash, role_id, status, fullname, email, email_key,
-      preferences, created_at)
+      preferences, created_at, expires_at)
     select username, username_key, password_hash, role_id, status, fullname, email, email_key,
-      preferences, coalesce(created_at, now())
+      preferences, coalesce(created_at, now()), expires_at
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (username text, username_key text, password_hash text, role_id uuid,
-      status text, fullname text, email text, email_key text, preferences jsonb, created_at timestamptz)
+      status text, fullname text, email text, email_key text, preferences jsonb, created_at timestamptz, expires_at timestamptz)
     on conflict do nothing
     returning username_key`.execute(tx);
   return new Set(inserted.rows.map(({ username_key }) => username_key));
