@@ -30,7 +30,7 @@ function timeOf(text: string, fraction: string): number | null {
 }
 
 /** Returns the marks among the tags of a photo: of Apple and Google for bursts, of EXIF for brackets. */
-export function seriesIn(raw: Readonly<Record<string, string | string[]>>): SeriesMarks {
+function seriesIn(raw: Readonly<Record<string, string | string[]>>): SeriesMarks {
   const textOf = textsIn(raw);
   const burst = textOf('BurstUUID') || textOf('BurstID') || null;
   const isCover = /^(?:1|true)$/i.test(textOf('BurstPrimary'));
