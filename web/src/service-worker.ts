@@ -1,7 +1,7 @@
 /// <reference lib="webworker" />
 import { answersAccountHeader, isSignIn, workerTakesAnswers } from '@vitrine/contract/page-kinds';
 import { version } from '$app/env';
-import { changesSaved, isSavedRead, keepSavedPosts, keptPicture } from './lib/app/saved.ts';
+import { changesSaved, isFresh, isSavedRead, keepSavedPosts, keptPicture } from './lib/app/saved.ts';
 import { keepShared } from './lib/app/shared.ts';
 import {
   forgetPrivate,
@@ -15,7 +15,8 @@ import type { BroughtAnswers } from './lib/first-answers.ts';
 
 /**
  * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last
- * showed to the account that is signed in, and its saved posts. Everything else goes to the network as if there were no service worker.
+ * showed to the account that is signed in, and its saved posts. Everything else goes to the network as if there were no
+ * service worker.
  */
 
 // TypeScript takes `self` for that of a page.
@@ -101,12 +102,13 @@ async function keepPagesOfSaved(): Promise<void> {
   }
 }
 
-/** Reads the saved posts of the account, unless the reader saves data. */
-async function keepSaved(): Promise<void> {
+/** Reads the saved posts of the account, if they may have changed, unless the reader saves data. */
+async function keepSaved(hasChanged: boolean): Promise<void> {
   const ref = await currentAccount();
   const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
   if (ref === null || connection?.saveData === true) return;
   const cache = await caches.open(privateName(ref));
+  if (!hasChanged && (await isFresh(cache))) return;
   await keepSavedPosts({ cache, fetch: (address) => fetch(address), isCurrent: () => account === ref });
   await keepPagesOfSaved();
 }
@@ -127,7 +129,7 @@ async function answerShare(request: Request): Promise<Response> {
 
 async function answerChange(event: FetchEvent): Promise<Response> {
   const response = await fetch(event.request);
-  if (response.ok) event.waitUntil(keepSaved().catch(() => undefined));
+  if (response.ok) event.waitUntil(keepSaved(true).catch(() => undefined));
   return response;
 }
 
@@ -251,7 +253,7 @@ worker.addEventListener('message', (event) => {
   const { data } = event;
   if (data?.type === 'loaded') {
     const kept = keepLoaded(data.addresses, data.brought ?? [], data.account);
-    event.waitUntil(kept.then(keepSaved).catch(() => undefined));
+    event.waitUntil(kept.then(() => keepSaved(false)).catch(() => undefined));
   } else if (data?.type === 'update') void worker.skipWaiting();
 });
 

@@ -9,6 +9,11 @@ import type { Post } from '@vitrine/contract/posts';
 /** Limits of what is kept, so that a phone has room for it. */
 const most = { collections: 12, posts: 60, pictures: 4 };
 
+/** Pages that are opened within this time after the last one read nothing of it again. */
+const freshMs = 10 * 60 * 1000;
+
+const shelf = '/api/v1/collections?limit=50&mine=true';
+
 const reads =
   /^\/api\/v1\/(?:collections(?:\/[0-9a-f-]{36}(?:\/(?:posts|items))?)?|posts\/[0-9a-f-]{36}(?:\/comments)?)$/;
 const pictures = /^\/api\/v1\/assets\/([0-9a-f-]{36})\/variants\/[a-z]+$/;
@@ -39,6 +44,12 @@ interface Reading {
   readonly fetch: (address: string) => Promise<Response>;
   /** Returns whether the account is still signed in. */
   readonly isCurrent: () => boolean;
+}
+
+/** Returns whether what the cache keeps was read a short time ago. */
+export async function isFresh(cache: Pick<Cache, 'match'>, now = Date.now()): Promise<boolean> {
+  const readAt = (await cache.match(shelf))?.headers.get('date');
+  return readAt != null && now - Date.parse(readAt) < freshMs;
 }
 
 const json = (body: unknown) =>
@@ -101,10 +112,10 @@ async function keepPost(to: Reader, cache: Reading['cache'], post: Post): Promis
 export async function keepSavedPosts(reading: Reading): Promise<void> {
   const { cache, isCurrent } = reading;
   const to = reader(reading);
-  const shelf = await to.read<Shelf>('/api/v1/collections?limit=50&mine=true');
-  if (shelf === undefined) return;
+  const collections = await to.read<Shelf>(shelf);
+  if (collections === undefined) return;
   const posts = new Map<string, Post>();
-  for (const collection of shelf.items.slice(0, most.collections))
+  for (const collection of collections.items.slice(0, most.collections))
     for (const post of await readCollection(to, collection)) posts.set(post.id, post);
   for (const post of [...posts.values()].slice(0, most.posts)) await keepPost(to, cache, post);
   if (!isCurrent()) return;
