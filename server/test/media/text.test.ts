@@ -43,13 +43,24 @@ describe('a text', () => {
   test('has a picture of its first page, a fragment for the viewer and its words for search', async () => {
     const { rendering, html } = await made('Meet me at <noon> & bring "cake".\n');
     const { path, width, height } = pictureOf(rendering);
-    expect([width, height]).toEqual([1200, 900]);
+    expect([width, height]).toEqual([800, 600]);
     const { channels } = await sharp(path).stats();
     expect(channels[0]?.min).toBeLessThan(100);
     expect(html).toBe(
       '<div class="text-plain"><pre>Meet me at &lt;noon&gt; &amp; bring &quot;cake&quot;.\n</pre></div>\n',
     );
     expect(rendering.text).toContain('bring "cake"');
+  });
+
+  // MEDIA-19
+  test('is drawn on a narrow sheet if it is short', async () => {
+    const { rendering: long } = await made('Bring the cake. '.repeat(20));
+    const { width, height } = pictureOf(long);
+    expect([width, height]).toEqual([1200, 900]);
+    const { rendering: high } = await made('cake\n'.repeat(50));
+    const narrow = pictureOf(high);
+    expect(narrow.width).toBe(800);
+    expect(narrow.height).toBeGreaterThan(1400);
   });
 
   // MEDIA-1

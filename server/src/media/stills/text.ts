@@ -18,8 +18,12 @@ const MOST_BYTES = 200_000;
 const MOST_DRAWN = 12_000;
 
 const WIDTH = 1200;
-const LOWEST = 900;
 const HEIGHT = 1600;
+/** Height of a sheet with little text, as a fraction of its width. */
+const LEAST_HEIGHT = 0.75;
+/** A text of at most this many characters is drawn on a narrow sheet, on which it is larger in thumbnails. */
+const SHORT = 300;
+const NARROW = 800;
 const MARGIN = 80;
 const FAINT = '#a0a7b0';
 const RULE = '#d8dce1';
@@ -76,14 +80,21 @@ function drawTable(page: Page, { rows }: Table): void {
   }
 }
 
-function drawText(page: Page, text: string, flavour: Flavour, table: Table | null): void {
+interface Texts {
+  text: string;
+  flavour: Flavour;
+  table: Table | null;
+  cutAt: number | null;
+}
+
+function drawText(page: Page, { text, flavour, table }: Texts, width: number): void {
   const beginning = text.slice(0, MOST_DRAWN).replaceAll('\t', '    ');
   if (table !== null) drawTable(page, table);
-  else if (flavour.kind === 'markdown') drawMarkdown(page, beginning, MARGIN, WIDTH - MARGIN);
+  else if (flavour.kind === 'markdown') drawMarkdown(page, beginning, MARGIN, width - MARGIN);
   else if (flavour.kind === 'code') drawCode(page, highlighted(beginning, flavour.language));
   else {
     const runs = [{ text: beginning, face: 'mono', fill: CODE_INK } as const];
-    page.set({ runs, size: 21, left: MARGIN, right: WIDTH - MARGIN + 10, cut: 'words' });
+    page.set({ runs, size: 21, left: MARGIN, right: width - MARGIN + 10, cut: 'words' });
   }
 }
 
@@ -97,18 +108,13 @@ async function readBeginning(path: string): Promise<{ text: string; cutAt: numbe
   return { text, cutAt: fileSize > head.length ? head.length : null };
 }
 
-interface Texts {
-  text: string;
-  flavour: Flavour;
-  table: Table | null;
-  cutAt: number | null;
-}
-
-async function drawFirstPage({ text, flavour, table }: Texts, outDir: string): Promise<Still['picture']> {
-  const page = emptyPage(HEIGHT, flavour.kind === 'code' ? 40 : MARGIN);
-  drawText(page, text, flavour, table);
-  const height = Math.round(Math.min(HEIGHT, Math.max(LOWEST, page.y + MARGIN)));
-  return drawSheet({ width: WIDTH, height, background: '#ffffff', paths: page.paths() }, outDir);
+async function drawFirstPage(texts: Texts, outDir: string): Promise<Still['picture']> {
+  const { kind } = texts.flavour;
+  const page = emptyPage(HEIGHT, kind === 'code' ? 40 : MARGIN);
+  const width = kind === 'plain' && texts.text.length <= SHORT ? NARROW : WIDTH;
+  drawText(page, texts, width);
+  const height = Math.round(Math.min(HEIGHT, Math.max(width * LEAST_HEIGHT, page.y + MARGIN)));
+  return drawSheet({ width, height, background: '#ffffff', paths: page.paths() }, outDir);
 }
 
 /** Makes all output of a text. Throws a RangeError for a text that is nested too deeply for its parser. */
