@@ -46,6 +46,8 @@ const LEAST_HEAP_MB = 32;
  * five pictures, whose pixels are outside its heap, which takes a tenth of the processor time.
  */
 const FIRST_HEAP_PART = 16;
+/** V8 crashes at its start when this is 3 MB. */
+const LEAST_FIRST_HEAP_MB = 16;
 /**
  * Factor on the time limit of a process that received less than half a core, because a busy machine is not the file's
  * fault.
@@ -123,7 +125,7 @@ function launch(
 ): ChildProcess {
   const dataKilobytes = Math.ceil((memoryBytes * 2) / 1024) + 1024 ** 2;
   const heapMegabytes = Math.max(LEAST_HEAP_MB, Math.ceil(memoryBytes / 1024 ** 2));
-  const firstMegabytes = Math.ceil(heapMegabytes / FIRST_HEAP_PART);
+  const firstMegabytes = Math.max(LEAST_FIRST_HEAP_MB, Math.ceil(heapMegabytes / FIRST_HEAP_PART));
   const flags = [`--max-old-space-size=${heapMegabytes}`, `--initial-old-space-size=${firstMegabytes}`];
   const node = [...flags, programFile('media/decoding/child.ts')];
   const shell = ['-c', script, process.execPath, String(dataKilobytes), ...node];
