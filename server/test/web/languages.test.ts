@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest';
+import { jpeg } from '../support/pictures.ts';
+import { publish, uploadReady } from './call.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -19,4 +21,19 @@ test('the pages have the language of the browser, or the one that the person cho
   await expect.poll(() => mara.locator('h1').textContent()).toMatch(/\p{Script=Arabic}/u);
   await mara.goto('/');
   await expect.poll(() => mara.locator('html').getAttribute('lang')).toBe('ar');
+});
+
+// LANGUAGE-1
+test('on a page that is written from right to left, the next picture is to the left', async () => {
+  const page = await studio.enter('mara', { locale: 'ar-EG' });
+  const first = await uploadReady(page, await jpeg(60, 40));
+  const second = await uploadReady(page, await jpeg(60, 40, { seed: 2 }));
+  await page.goto(`/posts/${await publish(page, 'Pair', [first, second])}`);
+  const carousel = page.locator('section[aria-roledescription]');
+  const position = () => carousel.locator('p').textContent();
+  await carousel.locator('img').first().waitFor();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(position).toContain('2 / 2');
+  await page.keyboard.press('ArrowRight');
+  await expect.poll(position).toContain('1 / 2');
 });

@@ -1,4 +1,5 @@
 import type { CapabilityRecord, Role } from '@vitrine/contract/roles';
+import { seededLabel } from '#lib/translations/seeded.ts';
 
 /** The capabilities of an account, as returned by the service. */
 export interface Holdings {
@@ -18,6 +19,12 @@ export interface HeldCapability {
 /** Returns the role with this code or label. */
 export function roleNamed(roles: readonly Role[], name: string | undefined): Role | undefined {
   return roles.find((role) => role.code === name) ?? roles.find((role) => role.label === name);
+}
+
+/** Returns how pages show a role that is given by its code or label. */
+export function shownRole(roles: readonly Role[], name: string): string {
+  const role = roleNamed(roles, name);
+  return role === undefined ? name : seededLabel('role', role.code, role.label);
 }
 
 /**

@@ -32,8 +32,19 @@ export function tabsOf<F extends Placed>(fields: readonly F[]): FieldTab<F>[] {
   return all.map(([name, inTab]) => ({ name, groups: groupsOf(inTab) }));
 }
 
+/** The headings of the groups of a new library, in the language of the page. */
+const seededHeadings: ReadonlyMap<string, string> = new Map([
+  ['general', 'General'],
+  ['rights', 'Rights'],
+  ['capture', 'Capture'],
+  ['place', 'Place'],
+  ['file', 'File'],
+]);
+
 /** Formats the name of a group or tab as a heading: `rights_and_use` is "Rights and use". */
 export function headingOf(name: string): string {
+  const seeded = seededHeadings.get(name);
+  if (seeded !== undefined) return seeded;
   const [first = '', ...rest] = name.replaceAll('_', ' ').trim();
   return first.toLocaleUpperCase() + rest.join('');
 }

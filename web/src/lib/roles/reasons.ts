@@ -1,4 +1,5 @@
 import type { CapabilitySource, Role } from '@vitrine/contract/roles';
+import { shownRole } from '#lib/admin/holdings.ts';
 
 /** Why a person may do something, or why not. */
 export interface Reason {
@@ -19,7 +20,7 @@ export interface Explained {
 }
 
 function reasonOf({ source, role, team_id, expires_at }: CapabilitySource, roles: readonly Role[]): Reason {
-  const label = roles.find(({ code }) => code === role)?.label ?? role ?? '';
+  const label = shownRole(roles, role ?? '');
   const words = {
     role: `The role ${label}`,
     grant: 'Granted to this account',

@@ -1,9 +1,11 @@
+import { phrase } from '#lib/languages/phrase.ts';
+
 /** The lifetime of a new token; `date` is a day that the user picks. */
 export type Lifetime = '30' | '90' | '365' | 'never' | 'date';
 
 export const lifetimeLabels: Readonly<Record<Lifetime, string>> = {
-  '30': '30 days',
-  '90': '90 days',
+  '30': phrase('30 days'),
+  '90': phrase('90 days'),
   '365': 'A year',
   never: 'Until it is revoked',
   date: 'Until a day I pick',
