@@ -20,7 +20,7 @@ export const textFields: readonly TextField[] = [
   },
   { key: 'empty_feed', label: 'Empty feed', hint: 'Shown until something is published.', lines: 'many' },
   { key: 'footer', label: 'Footer', hint: 'At the end of every page.', lines: 'many' },
-  { key: 'terms_url', label: 'Terms', hint: 'Linked from the footer.', lines: 'address' },
+  { key: 'terms_url', label: 'Terms of use', hint: 'Linked from the footer.', lines: 'address' },
   { key: 'privacy_url', label: 'Privacy', hint: 'Linked from the footer.', lines: 'address' },
   { key: 'imprint_url', label: 'Imprint', hint: 'Linked from the footer.', lines: 'address' },
   { key: 'contact_url', label: 'Contact', hint: 'Linked from the footer.', lines: 'address' },

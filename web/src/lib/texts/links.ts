@@ -1,7 +1,7 @@
 import type { Texts } from '@vitrine/contract/texts';
 
 const labels = [
-  ['terms_url', 'Terms'],
+  ['terms_url', 'Terms of use'],
   ['privacy_url', 'Privacy'],
   ['imprint_url', 'Imprint'],
   ['contact_url', 'Contact'],
