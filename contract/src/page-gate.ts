@@ -20,13 +20,16 @@ type Gate = Pick<VisitorState, 'needsSetup' | 'publicMode'> & {
   readonly user: Pick<SessionUser, 'required_step'> | null;
 };
 
-/** Returns the address to open after sign-in, or the feed if it would lead to another site. */
-export function safeNext(next: string | null, origin: string): string {
+/**
+ * Returns the address to open after sign-in, or the feed if it would lead to another site. `hash` is that of the sign-in page,
+ * which browsers keep when the service redirects there.
+ */
+export function safeNext(next: string | null, origin: string, hash = ''): string {
   if (next === null || !next.startsWith('/')) return '/';
   const target = URL.parse(next, origin);
   return target === null || target.origin !== origin
     ? '/'
-    : `${target.pathname}${target.search}${target.hash}`;
+    : `${target.pathname}${target.search}${target.hash || hash}`;
 }
 
 function isOpenToVisitors(pathname: string): boolean {
@@ -43,7 +46,7 @@ function isForStrangers(pathname: string): boolean {
 function addressWithNext(page: '/sign-in' | '/second-factor', url: URL, hash: string): string {
   const isSignIn = url.pathname === '/sign-in';
   const wanted = isSignIn
-    ? safeNext(url.searchParams.get('next'), url.origin)
+    ? safeNext(url.searchParams.get('next'), url.origin, hash)
     : `${url.pathname}${url.search}${hash}`;
   return wanted === '/' ? page : `${page}?next=${encodeURIComponent(wanted)}`;
 }
@@ -59,7 +62,7 @@ export function redirectFor(visitorState: Gate, url: URL, hash = ''): string | u
   if (visitorState.user?.required_step === 'second_factor')
     return isAtStep ? undefined : addressWithNext('/second-factor', url, hash);
   if (url.pathname === '/sign-in' || (isAtStep && visitorState.user !== null)) {
-    return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin);
+    return visitorState.user === null ? undefined : safeNext(url.searchParams.get('next'), url.origin, hash);
   }
   if (visitorState.user !== null || isForStrangers(url.pathname)) return undefined;
   return visitorState.publicMode && isOpenToVisitors(url.pathname)

@@ -69,6 +69,8 @@ describe('safeNext', () => {
     expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
     expect(safeNext('/posts/7?x=1#comment-1', origin)).toBe('/posts/7?x=1#comment-1');
     expect(safeNext(null, origin)).toBe('/');
+    // Browsers keep the fragment when the service redirects to the sign-in.
+    expect(safeNext('/posts/7?x=1', origin, '#comment-1')).toBe('/posts/7?x=1#comment-1');
   });
 });
 

@@ -77,7 +77,7 @@ test('groups results by kind with counts, highlights matches and sorts as chosen
   await expect.poll(() => assets.locator('mark').allInnerTexts()).toEqual(['Harbour', 'Harbour']);
   // A hit outside the title shows the matching text.
   const card = mara.getByRole('region', { name: 'Posts' }).locator('[data-match="comment"]');
-  await expect.poll(() => card.innerText()).toContain('Comment: What a quiet harbour');
+  await expect.poll(() => card.innerText()).toContain('Comments: What a quiet harbour');
   await expect.poll(() => card.locator('mark').innerText()).toBe('harbour');
 
   const tabs = mara.getByRole('navigation', { name: 'Kinds of results' });
