@@ -17,7 +17,7 @@ import { type Ladder, readLadder } from './previews/ladder.ts';
 import { discard, type Received } from './receive.ts';
 
 /** Renditions that were made before their bytes are stored. */
-export interface MadeAhead extends Rendering {
+interface MadeAhead extends Rendering {
   ladder: Extract<RenderOutcome, { outcome: 'rendered' }>;
   /** The ladder that they are of. */
   version: number;
