@@ -29,6 +29,8 @@ const link = [
   's/[token]/+page.svelte',
   's/[token]/+page.ts',
 ];
+/** What pages of links with several files have in addition. */
+const layoutSelect = ['../lib/posts/LayoutSelect.svelte'];
 const inChunks = new Set([front, library, feed, post, link].flat());
 
 /** The routes that each kind of page shows first. Those of the front are part of every page. */
@@ -86,6 +88,7 @@ const inLibrary = reachOf(library);
 const inFeed = reachOf(feed);
 const inPost = reachOf(post);
 const inLink = reachOf(link);
+const inLayoutSelect = reachOf(layoutSelect);
 
 const group = (name: string, priority: number, isPart: IsPart) => ({
   name: (id: string, graph: Graph) => (isPart(id, graph) ? name : null),
@@ -109,10 +112,16 @@ export const chunkGroups = [
     (id, graph) => inFront(id, graph) || id.endsWith('kit/src/runtime/client/client-entry.js'),
   ),
   // What the pages of links share with the library.
-  group('common', 5, (id, graph) => inLink(id, graph) && (inLibrary(id, graph) || inFeed(id, graph))),
+  group(
+    'common',
+    5,
+    (id, graph) =>
+      (inLink(id, graph) || inLayoutSelect(id, graph)) && (inLibrary(id, graph) || inFeed(id, graph)),
+  ),
   group('library', 4, inLibrary),
   group('feed', 3, inFeed),
   group('link', 2, (id, graph) => inLink(id, graph) && !inPost(id, graph)),
+  group('layout-select', 2, (id, graph) => inLayoutSelect(id, graph) && !inLink(id, graph)),
   group('post', 1, (id, graph) => inPost(id, graph) && !inLink(id, graph)),
   { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
 ];

@@ -51,6 +51,29 @@ async function loadedBy(page: Page): Promise<{ scripts: number; kilobytes: numbe
   };
 }
 
+/** Sums up how far the layout of the next documents of a page shifts, without an action of the reader. */
+async function watchShifts(page: Page): Promise<void> {
+  await page.addInitScript(() => {
+    Object.assign(window, { shift: 0 });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        // TypeScript's DOM has no type for these entries.
+        const { value, hadRecentInput } = entry as PerformanceEntry & {
+          value: number;
+          hadRecentInput: boolean;
+        };
+        if (!hadRecentInput)
+          Object.assign(window, { shift: (window as unknown as { shift: number }).shift + value });
+      }
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+}
+
+/** Returns the sum in the current document. */
+function shiftOf(page: Page): Promise<number> {
+  return page.evaluate(() => (window as unknown as { shift: number }).shift);
+}
+
 // What is needed only after a press is loaded then.
 test('the feed needs few small scripts, and reads nothing twice', async () => {
   await mara.goto('/');
@@ -71,11 +94,13 @@ test('signing in needs no scripts of the library', async () => {
   expect(kilobytes).toBeLessThanOrEqual(budgets['sign-in'].kilobytes);
 });
 
-test('a link loads few scripts of the library', async () => {
-  const { text } = await callFrom(mara, 'POST', `/posts/${pier}/links`, {});
+test('a link of several files loads few scripts of the library', async () => {
+  const several = await publish(mara, 'Quay', [id, await uploadReady(mara, await png(60, 90))]);
+  const { text } = await callFrom(mara, 'POST', `/posts/${several}/links`, {});
   const visitor = await studio.openPage(phone);
   await visitor.goto(new URL(JSON.parse(text).url, studio.address).pathname);
-  await visitor.getByRole('heading', { name: 'Pier' }).waitFor();
+  await visitor.getByRole('heading', { name: 'Quay' }).waitFor();
+  await visitor.getByLabel('Layout').waitFor();
   const { scripts, kilobytes, repeated } = await loadedBy(visitor);
   expect(repeated).toEqual([]);
   expect(scripts).toBeLessThanOrEqual(budgets.link.scripts);
@@ -84,25 +109,23 @@ test('a link loads few scripts of the library', async () => {
 
 test('the page of a post loads few scripts, and nothing on it moves meanwhile', async () => {
   const reader = await studio.enter('mara', phone);
-  await reader.addInitScript(() => {
-    Object.assign(window, { shift: 0 });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries()) {
-        // TypeScript's DOM has no type for these entries.
-        const { value, hadRecentInput } = entry as PerformanceEntry & {
-          value: number;
-          hadRecentInput: boolean;
-        };
-        if (!hadRecentInput)
-          Object.assign(window, { shift: (window as unknown as { shift: number }).shift + value });
-      }
-    }).observe({ type: 'layout-shift', buffered: true });
-  });
+  await watchShifts(reader);
   await reader.goto(`/posts/${pier}`);
   await reader.getByRole('button', { name: /^Watch|^Stop watching/ }).waitFor();
   const { scripts, kilobytes, repeated } = await loadedBy(reader);
   expect(repeated).toEqual([]);
   expect(scripts).toBeLessThanOrEqual(budgets.post.scripts);
   expect(kilobytes).toBeLessThanOrEqual(budgets.post.kilobytes);
-  expect(await reader.evaluate(() => (window as unknown as { shift: number }).shift)).toBeLessThan(0.01);
+  expect(await shiftOf(reader)).toBeLessThan(0.01);
+});
+
+test('nothing moves while the feed appears, also with more posts than a page', async () => {
+  const titles = Array.from({ length: 51 }, (_, at) => `Wave ${at}`);
+  await Promise.all(titles.map((title) => publish(mara, title, [id], { visibility: 'org-only' })));
+  const reader = await studio.enter('mara', phone);
+  await watchShifts(reader);
+  await reader.goto('/');
+  await reader.getByRole('link', { name: /Wave/ }).first().waitFor();
+  await reader.waitForLoadState('networkidle');
+  expect(await shiftOf(reader)).toBeLessThan(0.01);
 });
