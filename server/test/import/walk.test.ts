@@ -27,13 +27,13 @@ test('an import takes files in natural order, and none of the system', async () 
   const { files, skipped } = await walked(root);
   expect(files.map(({ name }) => name)).toEqual(taken);
   expect(skipped.toSorted()).toEqual([
-    '.DS_Store: written by the system',
-    '._1.jpg: written by the system',
+    '.DS_Store: system',
+    '._1.jpg: system',
     '.git: hidden',
-    '@eaDir: written by the system',
-    'Thumbs.db: written by the system',
-    'desktop.ini: written by the system',
-    'link.jpg: symbolic link',
+    '@eaDir: system',
+    'Thumbs.db: system',
+    'desktop.ini: system',
+    'link.jpg: link',
   ]);
 });
 

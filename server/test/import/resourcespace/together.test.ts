@@ -28,11 +28,11 @@ async function leftovers({ deps }: Library): Promise<string[]> {
   return names.filter((name) => !name.startsWith('decoder-'));
 }
 
-/** Decoders that render, as those of the command do. */
+/** Decoders that render, as those of the command do. All libraries of the worker go on with them, so they stay open. */
 const rendering = (library: Library) => (deps: Deps) => ({
   ...deps,
   ladder: deps.ladder,
-  decoders: library.deps.decoders,
+  decoders: { ...library.deps.decoders, close: async () => {} },
 });
 
 // IMPORT-16, EXTRACT-18
