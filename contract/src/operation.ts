@@ -4,7 +4,7 @@ import type { ErrorCode } from './errors/codes.ts';
 
 /**
  * The callers that an operation accepts. `open`: everyone. `public`: signed-in callers, and anonymous ones while public
- * mode is on (PUBLIC-2). `signedIn`: any account. `holds`: accounts that have the given capability.
+ * mode is on (PUBLIC-2). `signedIn`: any account. `holds`: accounts with the given capability.
  */
 export type Door = 'open' | 'public' | 'signedIn' | { readonly holds: Capability };
 

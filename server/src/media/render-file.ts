@@ -108,7 +108,7 @@ export async function renderFile(
   return { ...made, ladder: { ...ladder, ...shape }, exif };
 }
 
-/** Makes every rendition of each file in a folder of its own below `outDir`. Returns null for a file that this fails for. */
+/** Makes every rendition of each file in a folder of its own below `outDir`. Returns null for files that cannot be rendered. */
 export async function renderEach(
   files: readonly SourceFile[],
   rungs: readonly Rung[],

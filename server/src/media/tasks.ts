@@ -19,7 +19,7 @@ export interface DecoderTasks {
     input: SourceFile & { rungs: readonly Rung[]; outDir: string };
     output: Rendering;
   };
-  /** Does what `ladder` does for several small files, each in a folder of `outDir`; null for those that it fails for. */
+  /** Does what `ladder` does for several small files, each in a folder of `outDir`; null for files that cannot be rendered. */
   ladders: {
     input: { files: readonly SourceFile[]; rungs: readonly Rung[]; outDir: string };
     output: (Rendering | null)[];

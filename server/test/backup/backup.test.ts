@@ -158,7 +158,7 @@ describe('a backup', () => {
   test('on a full disk fails with one line and leaves earlier backups whole', async (context) => {
     const directory = await scratchDirectory();
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', directory]);
-    context.skip(mounted.status !== 0, 'mounting a small disk needs root');
+    context.skip(mounted.status !== 0, 'only root can mount a small disk');
     try {
       const { manifest } = await backUp(library, directory);
       await fillDisk(join(directory, 'ballast'));

@@ -115,7 +115,7 @@ export async function enqueueNew(
   );
 }
 
-/** Makes the metadata be read now that was left for later by `enqueueNew`. */
+/** Starts the jobs that `enqueueNew` postponed. */
 export async function readMetadataNow(db: Database): Promise<void> {
   await sql`select count(*) from graphile_worker.reschedule_jobs(array(
       select id from graphile_worker.jobs where task_identifier = 'extract' and priority = ${WHEN_CALLED} and run_at > now()),
@@ -125,9 +125,9 @@ export async function readMetadataNow(db: Database): Promise<void> {
 /** Renditions come before tiles, which are less urgent. */
 const AFTER_ALL = 10_000;
 
-/** The priority of jobs that wait to be called: after what others wait for, before tiles. */
+/** The priority of postponed jobs: after other renditions and metadata, before tiles. */
 const WHEN_CALLED = 9000;
-/** When they run by themselves, because the process that was to call them has been killed. */
+/** They start after this time by themselves, in case the process that starts them is killed. */
 const CALLED_WITHIN_MS = 86_400_000;
 
 /**

@@ -13,9 +13,9 @@ export interface NewRow
   owner: number;
   hash: string;
   mime: string;
-  /** Null: the first one. */
+  /** Null for the first state. */
   state: string | null;
-  /** When it was created in the system that it comes from; null: now. */
+  /** When it was created in the system from which it is imported; null for now. */
   created_at: string | null;
 }
 

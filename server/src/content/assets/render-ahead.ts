@@ -30,14 +30,14 @@ export interface PreparedFile {
   made: MadeAhead | null;
 }
 
-/** Returns those of these hashes whose bytes the library has. */
+/** Returns the hashes among these whose bytes are stored. */
 export async function knownHashes(db: Database, hashes: readonly string[]): Promise<Set<string>> {
   const { rows } = await sql<{ hash: string }>`select hash from files
     where hash = any(${[...new Set(hashes)]}::text[])`.execute(db);
   return new Set(rows.map(({ hash }) => hash));
 }
 
-/** Whether previews of a type take a moment. Jobs render the others, which a caller should not wait for. */
+/** Returns whether previews of a type are made quickly. Jobs render other types, so that the caller does not wait for them. */
 function isQuick(mime: string): boolean {
   return isRenderable(mime) && (previewKind(mime) === 'picture' || mime === 'text/plain');
 }
@@ -76,8 +76,8 @@ async function stageMade(
 }
 
 /**
- * Renders a group of files in the turn of this owner. Leaves to jobs what could not be rendered for any reason, about which they
- * decide.
+ * Renders a group of files in the turn of this owner. Leaves files that cannot be rendered to
+ * jobs, which record the reason.
  */
 async function renderGroup(
   { storage, decoders }: Pick<Deps, 'storage' | 'decoders'>,
@@ -116,7 +116,7 @@ export async function renderNew(
   const { db, storage } = deps;
   await pLimit(AT_ONCE).map(files, ({ received }) => stageFile(storage, received));
   const directory = await mkdtemp(join(storage.incomingDir, 'render-ahead-'));
-  // Decoders enter it to reach what they make.
+  // Decoders must be able to enter it.
   await chmod(directory, 0o711);
   if (!(await hasRoom(storage))) return directory;
   const known = await knownHashes(
@@ -136,7 +136,7 @@ export async function renderNew(
   return directory;
 }
 
-/** Removes what is left of prepared files, stored or not, and of their renditions. */
+/** Removes the temporary files of prepared files, stored or not, and of their renditions. */
 export async function discardPrepared(
   files: readonly PreparedFile[],
   directory: string | null,

@@ -8,7 +8,7 @@ import type { Received } from '../assets/receive.ts';
 import { stemColumn } from '../sidecars/match.ts';
 import { isShortFilm, MOST_FILM_BYTES, noMarks, readMarks } from './pair.ts';
 
-/** Columns with the asset that somebody has edited, used, shown or described. */
+/** Columns that refer to an asset which somebody has edited, used, shared or described. */
 export const uses = [
   ['asset_changes', 'asset_id'],
   ['asset_downloads', 'asset_id'],
@@ -46,7 +46,7 @@ const isUsed = sql.join(
   sql` or `,
 );
 
-/** Whether an asset `a` is as its file made it: nobody has described it, and nothing refers to it. */
+/** Whether an asset `a` is unchanged since its upload: nobody has described it, and nothing refers to it. */
 const isUntouched = sql<boolean>`(a.description = '' and a.metadata = '{}' and not a.mature and a.status = 'active'
   and a.ai_provenance is null and a.title = regexp_replace(a.file_name, '\\.[^.]{1,10}$', '')
   and not exists (select from asset_tags t where t.asset_id = a.id and t.source = 'manual')
@@ -62,11 +62,11 @@ interface LoneFilm {
   id: string;
   name: string;
   hash: string;
-  /** Whether it was added within a day. Devices give the same names again and again. */
+  /** Whether it was added within the last day. Devices reuse names. */
   recent: boolean;
 }
 
-/** Of more films with one name than these, the newest count. */
+/** If more films have one name, only the newest are candidates. */
 const MOST_CANDIDATES = 20;
 
 async function filmsNamed(db: Database, ownerRef: number, fileName: string): Promise<LoneFilm[]> {
@@ -115,7 +115,7 @@ export interface TakenFilm {
   uploads: string[];
 }
 
-/** Who sees a photo: its film must not have had other readers. */
+/** Who may see a photo. A film with another audience is not taken. */
 export interface Audience {
   sensitivity: string;
   teamId: string | null;

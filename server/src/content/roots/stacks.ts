@@ -104,7 +104,7 @@ type Added = ReadonlyMap<string, NewExposure>;
 const addedBy = (exposures: readonly NewExposure[]): Added =>
   new Map(exposures.map((exposure) => [keyOfPath(exposure.path), exposure]));
 
-/** Returns the groups of these files that are one thing, of which at least one file is new. */
+/** Returns the groups of these files that belong in one stack (STACK-6) and contain a new file. */
 async function groupsAmong(scan: Scan, files: readonly Exposure[], added: Added): Promise<string[][]> {
   const named = files.map((file) => ({ ...file, name: basename(textOf(file.path)) }));
   const stacks = await stacksIn(named, marksOnce(scan, added));
@@ -141,7 +141,7 @@ async function stackAll({ deps, lease }: Scan, groups: readonly string[][]): Pro
 const maySeriesIn = (exposures: readonly NewExposure[]) =>
   exposures.some(({ path, maySeries }) => maySeries || isBurstName(textOf(path)));
 
-/** Stacks the photos and raw files that the walk has found with those in their folders with which they are one thing (ROOT-17). */
+/** Stacks the photos and raw files that the walk has found with the files of their folders that belong to them (ROOT-17). */
 export async function stackExposures(scan: Scan): Promise<void> {
   const folders = [...Map.groupBy(scan.exposures, ({ path }) => keyOfPath(folderOf(path))).values()];
   scan.exposures = [];

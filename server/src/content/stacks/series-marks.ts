@@ -1,6 +1,6 @@
 import type { MetadataReader } from '../../media/metadata/reader.ts';
 
-/** What shows that photos are of one burst or bracket. */
+/** Metadata that identifies the photos of one burst or bracket. */
 export interface SeriesMarks {
   /** The id of the burst, which phones write into each of its photos. */
   burst: string | null;
@@ -42,7 +42,7 @@ function seriesIn(raw: Readonly<Record<string, string | string[]>>): SeriesMarks
   return { burst, isCover, bracket: { camera, atMs, bias } };
 }
 
-/** How much of a file may have its marks before the picture, in bytes. A HEIC has them anywhere. */
+/** Returns how many bytes at the beginning of a file are searched for marks. In a HEIC they can be anywhere. */
 export function headBytes(fileName: string): number {
   if (/\.jpe?g$/i.test(fileName)) return 256 * 1024;
   return /\.(?:heic|heif|avif)$/i.test(fileName) ? 16 * 1024 * 1024 : 1024 * 1024;

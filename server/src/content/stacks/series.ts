@@ -9,7 +9,7 @@ interface Frame<File> {
   hasPair: boolean;
 }
 
-/** Orders names as people count: 2 before 10. */
+/** Orders names with numbers by value: 2 before 10. */
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 
 /** Returns the exposures among the files of a folder, in natural order: files with one name are of the same exposure. */
@@ -27,7 +27,7 @@ function framesOf<File extends { readonly name: string }>(files: readonly File[]
 const namedByTime = /_burst(\d{14,})(?:_cover)?$/;
 const numbered = /^(.+)_burst\d{1,4}(?:_cover)?$/;
 
-/** Returns what is the same in the names of a burst; null for other names. */
+/** Returns the common part of the names of a burst; null for other names. */
 function burstName(foldedName: string): string | null {
   return namedByTime.exec(foldedName)?.[1] ?? numbered.exec(foldedName)?.[1] ?? null;
 }
@@ -75,8 +75,8 @@ function brackets<File>(frames: readonly Marked<File>[]): Marked<File>[][] {
 }
 
 /**
- * Returns the files of a folder that are one thing, each group with the file for its top first (STACK-6): bursts, brackets, and photos
- * with the raw files of their names. Raw files of a burst or a bracket are in its group.
+ * Returns the groups of files of a folder that belong in one stack, each with its top file first (STACK-6): bursts, brackets, and photos
+ * with the raw files of the same names. Raw files of a burst or a bracket are in its group.
  */
 export async function stacksIn<File extends { readonly name: string }>(
   files: readonly File[],

@@ -28,8 +28,8 @@ export function lockStack(tx: Tx, id: string): Promise<void> {
 }
 
 /**
- * Makes a stack of each group of assets, the first one on top. They leave their stacks; one that would keep a single asset ends. No
- * asset is in two groups.
+ * Makes a stack of each group of assets, the first one on top. The assets leave their former stacks, and a stack that would keep a single asset ends. No
+ * asset may be in two groups.
  */
 export async function stackGroups(
   tx: Tx,

@@ -46,7 +46,7 @@ const LEAST_HEAP_MB = 32;
  * five pictures, whose pixels are outside its heap, which takes a tenth of the processor time.
  */
 const FIRST_HEAP_PART = 16;
-/** V8 crashes at its start when this is 3 MB. */
+/** V8 crashes on start if its initial old generation is 3 MB. */
 const LEAST_FIRST_HEAP_MB = 16;
 /**
  * Factor on the time limit of a process that received less than half a core, because a busy machine is not the file's

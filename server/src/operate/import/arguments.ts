@@ -12,7 +12,7 @@ export interface ImportOptions {
   user: string | undefined;
   post: boolean;
   collections: boolean;
-  /** Whether files that are one thing become stacks. */
+  /** Whether files that belong together are stacked. */
   stacks: boolean;
   dryRun: boolean;
   fields: Pick<AssetFields, 'sensitivity'>;

@@ -110,7 +110,7 @@ function folderName(folder: string, directory: string): string {
 /** Stacks of one transaction. */
 const STACKS_AT_ONCE = 500;
 
-/** Stacks the files that are one thing (STACK-6). */
+/** Stacks the files that belong together (STACK-6). */
 async function stackFiles(
   { db }: Deps,
   stacks: readonly (readonly FoundFile[])[],

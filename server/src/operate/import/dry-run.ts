@@ -32,7 +32,7 @@ interface Measured {
 /** What an import does with files besides storing them. */
 interface Arranging {
   fields: readonly PathField[];
-  /** Whether files that are one thing are stacked. */
+  /** Whether files that belong together are stacked. */
   stacks: boolean;
 }
 

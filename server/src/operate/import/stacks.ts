@@ -8,7 +8,7 @@ import type { FoundFile } from './walk.ts';
 /** Folders that are read concurrently. */
 const AT_ONCE = 4;
 
-/** Returns the files of each folder that are one thing (STACK-6). */
+/** Returns the groups of files of each folder that belong in one stack (STACK-6). */
 export async function findStacks(
   reader: Pick<MetadataReader, 'read'>,
   files: readonly FoundFile[],

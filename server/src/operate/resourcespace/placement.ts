@@ -73,7 +73,7 @@ interface Exposed {
   exposure: Exposure;
 }
 
-/** Shares assets with the accounts that see them by themselves. */
+/** Shares assets with the accounts that have access of their own. */
 export async function giveShares(tx: Tx, context: Context, assets: readonly Exposed[]): Promise<void> {
   const shares = assets.flatMap(({ id, exposure }) =>
     sharesOf(context, exposure).map((share) => ({ asset: id, ...share })),

@@ -100,7 +100,7 @@ export function signInWords({ by, obstacle }: SignInState): string {
   return `Yes, with ${listOf(names, 'disjunction')}`;
 }
 
-/** The reasons why accounts cannot sign in, as choices of a filter; empty: any account. */
+/** Choices of a filter by the reason why an account cannot sign in. The empty value matches every account. */
 export const signInChoices: readonly { value: string; label: string }[] = [
   { value: '', label: 'Can sign in or not' },
   { value: 'can_sign_in=true', label: 'Can sign in' },

@@ -9,7 +9,7 @@ import type { Post } from '@vitrine/contract/posts';
 /** Limits of what is kept, so that a phone has room for it. */
 const most = { collections: 12, posts: 60, pictures: 4 };
 
-/** Pages that are opened within this time after the last one read nothing of it again. */
+/** Pages that are opened within this time after the last read use the cache. */
 const freshMs = 10 * 60 * 1000;
 
 const shelf = '/api/v1/collections?limit=50&mine=true';
@@ -46,7 +46,7 @@ interface Reading {
   readonly isCurrent: () => boolean;
 }
 
-/** Returns whether what the cache keeps was read a short time ago. */
+/** Returns whether the cache was filled recently. */
 export async function isFresh(cache: Pick<Cache, 'match'>, now = Date.now()): Promise<boolean> {
   const readAt = (await cache.match(shelf))?.headers.get('date');
   return readAt != null && now - Date.parse(readAt) < freshMs;
@@ -108,7 +108,7 @@ async function keepPost(to: Reader, cache: Reading['cache'], post: Post): Promis
     await to.readOnce(`/api/v1/assets/${id}/variants/preview`);
 }
 
-/** Keeps the posts in the account's newest collections, and removes from the cache what is no longer among them. */
+/** Caches the posts in the account's newest collections, and removes all others from the cache. */
 export async function keepSavedPosts(reading: Reading): Promise<void> {
   const { cache, isCurrent } = reading;
   const to = reader(reading);

@@ -41,7 +41,7 @@ export function originalAddress(token: string, assetId: string): string {
   return `${below(token, assetId)}/file`;
 }
 
-/** Returns the address of the archive with all files, in a form of the link if it has any. */
+/** Returns the address of the archive with all files of the link, converted by a preset if one is given. */
 export function archiveAddress(token: string, preset?: string): string {
   const query = preset === undefined ? '' : `?preset=${preset}`;
   return `/api/v1/links/${encodeURIComponent(token)}/archive${query}`;
