@@ -24,6 +24,13 @@ describe('sentenceOf', () => {
     expect(written('post.published', { target_kind: 'post' })).toBe('<actor> published <target>');
   });
 
+  it('names the status of an account as pages do', () => {
+    const status = (code: string) =>
+      written('user.status.changed', { ...about(2), metadata: { status: code } });
+    expect(status('disabled')).toBe('<actor> set the status of <subject> to “Disabled”');
+    expect(status('unknown')).toBe('<actor> set the status of <subject> to “unknown”');
+  });
+
   it('writes numbers', () => {
     const metadata = { number: 2 };
     expect(written('asset.version.added', { metadata })).toBe('<actor> uploaded version 2 of <target>');

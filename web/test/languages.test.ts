@@ -2,7 +2,7 @@ import { languageFor } from '@vitrine/contract/languages';
 import { describe, expect, test } from 'vitest';
 import { fill } from '#lib/languages/fill.ts';
 import { plural } from '#lib/languages/plural.ts';
-import { seededLabel } from '#lib/translations/seeded.ts';
+import { seededKind, seededLabel } from '#lib/translations/seeded.ts';
 import { inPageLanguage } from '#lib/translations/shown.ts';
 import { isSame, written } from '#lib/translations/written.ts';
 import { checkCatalogue } from '../languages/check.ts';
@@ -123,6 +123,11 @@ test('a label is that of a new library until an operator changes it', async () =
   expect(seededLabel('field', 'camera_make', 'camera make')).toBe('camera make');
   expect(seededLabel('role', 'constructor', 'Name')).toBe('Name');
   expect(seededLabel('role', 'admin', 'Constructor')).toBe('Constructor');
+  expect([seededKind(1, 'Image'), seededKind(1, 'Photograph'), seededKind(12, 'Image')]).toEqual([
+    'Image',
+    'Photograph',
+    'Image',
+  ]);
   const source = "const seeded = { credit: { 'credit line': 'Credit line' } };";
   const { code } = await extract(source, 'a.ts');
   expect(code).toContain(`{ 'credit line': "${markOf('Credit line')}" }`);

@@ -78,6 +78,20 @@ describe('the seeded roles', () => {
       expect([label, group, description].every((words) => /\S/.test(words))).toBe(true);
   });
 
+  // LANGUAGE-8
+  test.each([
+    ['de', 'Dateien hochladen', 'Hochladen und Veröffentlichen', 'Asset-Verwaltung'],
+    ['ar', 'رفع الملفات', 'الرفع والنشر', 'إدارة المواد'],
+  ])('capabilities and templates of roles are explained in %s', async (language, label, group, name) => {
+    const read = async (path: string) =>
+      JSON.parse((await root.send(path, { headers: { 'accept-language': language } })).text);
+    const { items } = await read('/auth/capabilities');
+    expect(items).toContainEqual(expect.objectContaining({ code: 'assets.create', label, group }));
+    expect(await read('/auth/role-templates')).toContainEqual(
+      expect.objectContaining({ code: 'asset-manager', name }),
+    );
+  });
+
   // HTTP-7
   test.each(['/auth/roles', '/auth/capabilities'])('GET %s pages like every list', async (path) => {
     const get = async (query: string) => JSON.parse((await root.send(`${path}?${query}`)).text);

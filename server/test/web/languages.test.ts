@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
-import { publish, uploadReady } from './call.ts';
+import { call, publish, uploadReady } from './call.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -36,4 +36,25 @@ test('on a page that is written from right to left, the next picture is to the l
   await expect.poll(position).toContain('2 / 2');
   await page.keyboard.press('ArrowRight');
   await expect.poll(position).toContain('1 / 2');
+});
+
+// LANGUAGE-6, LANGUAGE-8
+test('pages of administrators show the labels of a new library in the language of the reader', async () => {
+  const mara = await studio.enter('mara');
+  await call(mara, 'PATCH', '/account/preferences', { language: 'de' });
+  const asset = await uploadReady(mara, await jpeg(60, 40, { seed: 3 }), { title: 'Leuchtturm' });
+  await call(mara, 'PUT', `/posts/${await publish(mara, 'Im Nebel', [asset])}/featured`);
+
+  await mara.goto('/admin/roles');
+  await mara.getByText('Verwaltet die Bibliothek und sieht alles in ihr.').waitFor();
+  await mara.getByText('Kommentiert und annotiert überall, wo Lesen erlaubt ist.').first().waitFor();
+  await mara.goto('/admin/fields');
+  await mara.getByRole('link', { name: 'Aufnahmedatum', exact: true }).waitFor();
+  await mara.goto('/search?q=leuchtturm');
+  await mara
+    .getByRole('region', { name: 'Nach Typ eingrenzen' })
+    .getByRole('link', { name: /^Bild/ })
+    .waitFor();
+  await mara.goto('/admin/audit');
+  await mara.getByRole('link', { name: '„Im Nebel“', exact: true }).waitFor();
 });

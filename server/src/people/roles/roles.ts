@@ -1,13 +1,16 @@
 import { capabilities } from '@vitrine/contract/capabilities';
+import type { Language } from '@vitrine/contract/languages';
 import { listCapabilities, listRoles, type Role, setUserRole } from '@vitrine/contract/roles';
 import { type RawBuilder, sql } from 'kysely';
 import { checkMayGive } from '../../access/accounts.ts';
 import { administered } from '../../access/administered.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { pageByCode } from '../../platform/http/page.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { saySentence } from '../../platform/language/sentence.ts';
 import { recordEvents } from '../audit/record.ts';
 import { capabilityWords } from './labels.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
@@ -49,11 +52,23 @@ export const roles = handle(listRoles, async ({ db }, { query }) => ({
   body: pageByCode(await allRoles(db), query),
 }));
 
-const explained = capabilities.map((code) => ({ code, ...capabilityWords[code] }));
+/** Returns the capabilities as pages explain them in a language. */
+function explainedIn(language: Language) {
+  return capabilities.map((code) => {
+    const { label, group, description } = capabilityWords[code];
+    return {
+      code,
+      label: saySentence(language, label),
+      group: saySentence(language, group),
+      description: saySentence(language, description),
+    };
+  });
+}
 
-export const everyCapability = handle(listCapabilities, async (_, { query }) => ({
+// LANGUAGE-8
+export const everyCapability = handle(listCapabilities, async (_, { caller, query, http }) => ({
   status: 200,
-  body: pageByCode(explained, query),
+  body: pageByCode(explainedIn(readerLanguage(caller, http)), query),
 }));
 
 /** Gives accounts a role. Providers do not change it afterwards (SSO-30), except `provider`. */

@@ -1,8 +1,12 @@
 import type { Capability } from '@vitrine/contract/capabilities';
 import { listRoleTemplates, type RoleTemplate } from '@vitrine/contract/roles';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 
-interface Template extends RoleTemplate {
+interface Template extends Pick<RoleTemplate, 'code'> {
+  name: Sentence;
+  description: Sentence;
   capabilities: Capability[];
 }
 
@@ -18,8 +22,8 @@ const contributing: Capability[] = [
 const templates: readonly Template[] = [
   {
     code: 'asset-manager',
-    name: 'Asset manager',
-    description: 'Looks after the files, posts and metadata of everyone.',
+    name: sentence('Asset manager'),
+    description: sentence('Looks after the files, posts and metadata of everyone.'),
     capabilities: [
       ...contributing,
       'posts.publish',
@@ -33,22 +37,31 @@ const templates: readonly Template[] = [
   },
   {
     code: 'reviewer',
-    name: 'Reviewer',
-    description: 'Comments, annotates and decides in reviews, and uploads nothing.',
+    name: sentence('Reviewer'),
+    description: sentence('Comments, annotates and decides in reviews, and uploads nothing.'),
     capabilities: ['posts.comment', 'collections.create', 'teams.read'],
   },
   {
     code: 'contributor',
-    name: 'Contributor',
-    description: 'Uploads and writes drafts, which somebody else publishes.',
+    name: sentence('Contributor'),
+    description: sentence('Uploads and writes drafts, which somebody else publishes.'),
     capabilities: contributing,
   },
   {
     code: 'guest',
-    name: 'Guest',
-    description: 'Looks at what is shared with everyone here.',
+    name: sentence('Guest'),
+    description: sentence('Looks at what is shared with everyone here.'),
     capabilities: [],
   },
 ];
 
-export const roleTemplates = handle(listRoleTemplates, async () => ({ status: 200, body: [...templates] }));
+// LANGUAGE-8
+export const roleTemplates = handle(listRoleTemplates, async (_, { caller, http }) => {
+  const language = readerLanguage(caller, http);
+  const body = templates.map(({ name, description, ...template }) => ({
+    ...template,
+    name: saySentence(language, name),
+    description: saySentence(language, description),
+  }));
+  return { status: 200, body };
+});

@@ -1,4 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
+import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams } from '#lib/paging.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 
@@ -73,5 +74,5 @@ export function signInsQuery({ client }: Service) {
 export function providerLabels(
   providers: readonly { name: string; label: string }[],
 ): (name: string) => string {
-  return (name) => providers.find((provider) => provider.name === name)?.label ?? `“${name}”`;
+  return (name) => providers.find((provider) => provider.name === name)?.label ?? phrase(`“${name}”`);
 }

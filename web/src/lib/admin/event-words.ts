@@ -2,6 +2,7 @@ import type { AuditEvent } from '@vitrine/contract/audit';
 import { locale } from '#lib/languages/language.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import { sentences } from './event-sentences.ts';
+import { statuses, statusWords } from './status.ts';
 
 /** A part of a sentence: text, or a person or object that the page shows as a link. */
 export type Part = { readonly text: string } | { readonly slot: 'actor' | 'subject' | 'target' };
@@ -16,6 +17,11 @@ function templateOf(event: AuditEvent): string {
   if (known !== undefined) return own || event.subject_user_ref === undefined ? known[0] : known[1];
   const whom = event.subject_user_ref === undefined || own ? '' : ' · {subject}';
   return `{actor} · ${event.event}${whom}${event.target_id === undefined ? '' : ' · {target}'}`;
+}
+
+function statusLabel(code: string): string {
+  const status = statuses.find((known) => known === code);
+  return status === undefined ? code : statusWords[status].label;
 }
 
 /**
@@ -36,6 +42,7 @@ export function sentenceOf(
       if (typeof value === 'boolean') return [{ text: value ? phrase('on') : phrase('off') }];
       if (typeof value === 'number') return [{ text: value.toLocaleString(locale()) }];
       if (typeof value !== 'string') return [{ text: '…' }];
+      if (name === 'status') return [{ text: statusLabel(value) }];
       return [{ text: name === 'capability' ? called(value) : value }];
     });
 }
@@ -63,7 +70,7 @@ const places: Readonly<Record<string, { readonly words: string; readonly below: 
 /** Returns a title in quotation marks; undefined for an empty one. */
 function titled(title: string | undefined): string | undefined {
   const text = title?.trim() ?? '';
-  return text === '' ? undefined : `“${text}”`;
+  return text === '' ? undefined : phrase(`“${text}”`);
 }
 
 /** Returns the address of an event's target, with its title; undefined if it has no page. */

@@ -95,7 +95,7 @@ export function obstacleWords({ obstacle }: SignInState): string | undefined {
 export function signInWords({ by, obstacle }: SignInState): string {
   if (obstacle !== undefined) return obstacles[obstacle];
   const names = by.map((way) =>
-    way === 'password' ? phrase('a password') : way === 'passkey' ? phrase('a passkey') : `“${way}”`,
+    way === 'password' ? phrase('a password') : way === 'passkey' ? phrase('a passkey') : phrase(`“${way}”`),
   );
   return `Yes, with ${listOf(names, 'disjunction')}`;
 }

@@ -52,7 +52,7 @@ const edited: Sentence = ({ properties = [] }, who) => {
 };
 
 const fieldChanged: Sentence = ({ field }, who) => {
-  const name = field === undefined ? phrase('a field') : `“${field.title}”`;
+  const name = field === undefined ? phrase('a field') : phrase(`“${field.title}”`);
   return who === undefined ? `Changed ${name}` : `${who} changed ${name}`;
 };
 

@@ -1,4 +1,5 @@
 import type { DrawnSize } from '@vitrine/contract/stroke-shapes';
+import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
 
 /** Returns the size in which drawings are laid out, for the ratio of width to height of what is drawn on. */
@@ -9,7 +10,7 @@ export function drawnSize(ratio: number): DrawnSize {
 /** Says in words what a drawing has, for those who cannot see it. */
 export function drawingInWords(strokes: readonly { tool?: string; text?: string }[]): string {
   if (strokes.length === 0) return 'Nothing is drawn yet.';
-  const texts = strokes.flatMap(({ text }) => (text === undefined ? [] : [`“${text}”`]));
+  const texts = strokes.flatMap(({ text }) => (text === undefined ? [] : [phrase(`“${text}”`)]));
   const count = plural(strokes.length, ['# stroke', '# strokes']);
   return texts.length === 0
     ? `A drawing of ${count}`

@@ -1,6 +1,7 @@
 import type { PeerField } from '@vitrine/contract/federated-fields';
 import { fieldTypes } from '@vitrine/contract/field-types';
 import { viewOf } from '#lib/fields/types/registry.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
 
 const names: Readonly<Record<string, string>> = {
@@ -48,7 +49,7 @@ export function sideText(property: string, text: string | null): string {
 
 /** Describes how a peer's field is used here, and whether a decision is needed. */
 export function fieldStateOf({ state, field }: PeerField): { label: string; text: string; open: boolean } {
-  const name = field === null ? '' : `“${field.label}”`;
+  const name = field === null ? '' : phrase(`“${field.label}”`);
   switch (state) {
     case 'same':
       return { label: 'The same', text: `Values are used in ${name}.`, open: false };

@@ -13,12 +13,18 @@ export interface Subject {
   readonly id: string;
 }
 
+/** Returns the label of a field in the language of the page (LANGUAGE-5, LANGUAGE-6). */
+export function labelOfField({
+  code,
+  label,
+  translations,
+}: Pick<FieldDefinition, 'code' | 'label' | 'translations'>): string {
+  return seededLabel('field', code, inPageLanguage(label, translations));
+}
+
 /** Returns the definition with its label in the language of the page. */
-function inLanguage(field: FieldDefinition): FieldDefinition {
-  return {
-    ...field,
-    label: seededLabel('field', field.code, inPageLanguage(field.label, field.translations)),
-  };
+export function inLanguage(field: FieldDefinition): FieldDefinition {
+  return { ...field, label: labelOfField(field) };
 }
 
 /** Returns the term with its label, also at the end of its path, in the language of the page. */

@@ -54,5 +54,5 @@ const roleNames: Readonly<Record<string, string>> = {
 
 /** Returns the words for a role by its code, as in "You will be a member". */
 export function roleWords(code: string): string {
-  return roleNames[code] ?? `“${code}”`;
+  return roleNames[code] ?? phrase(`“${code}”`);
 }

@@ -123,15 +123,15 @@ export function targetQuery({ client }: Service, kind: ResourceRequest['target_k
       try {
         if (kind === 'collection') {
           const { name } = await client.call('getCollection', { params: { id }, signal });
-          return { name: `“${name}”`, href: collectionPage(id), picture: undefined };
+          return { name: phrase(`“${name}”`), href: collectionPage(id), picture: undefined };
         }
         if (kind === 'post') {
           const post = await client.call('getPost', { params: { id }, signal });
-          return { name: `“${titleOf(post)}”`, href: `/posts/${id}`, picture: coverAssetOf(post) };
+          return { name: phrase(`“${titleOf(post)}”`), href: `/posts/${id}`, picture: coverAssetOf(post) };
         }
         const asset = await client.call('getAsset', { params: { id }, signal });
         const href = `/assets/${id}`;
-        if (!asset.restricted) return { name: `“${nameOf(asset)}”`, href, picture: asset };
+        if (!asset.restricted) return { name: phrase(`“${nameOf(asset)}”`), href, picture: asset };
         const owner = asset.owner_display_name;
         const name = owner === undefined ? phrase('an asset') : `an asset of ${owner}`;
         return { name, href, picture: undefined };
@@ -149,7 +149,7 @@ export function trashNamesQuery({ client }: Service, scope: TrashScope) {
     queryKey: ['request-trash', scope],
     queryFn: async ({ signal }) => {
       const { items } = await client.call('listTrash', { query: { scope, limit: 200 }, signal });
-      return Object.fromEntries(items.map((item) => [item.id, `“${nameOf(item)}”`]));
+      return Object.fromEntries(items.map((item) => [item.id, phrase(`“${nameOf(item)}”`)]));
     },
   });
 }

@@ -1,4 +1,5 @@
 import type { Role, RoleTemplate } from '@vitrine/contract/roles';
+import { seededLabel } from '#lib/translations/seeded.ts';
 
 /** What the form for a role begins with. */
 export interface RoleDraft {
@@ -24,6 +25,8 @@ export const emptyDraft: RoleDraft = {
   requires_second_factor: false,
 };
 
+const shownLabel = ({ code, label }: Role): string => seededLabel('role', code, label);
+
 function parentOf(role: Role, roles: readonly Role[]): string {
   return roles.find(({ id }) => id === role.parent_id)?.code ?? '';
 }
@@ -32,7 +35,7 @@ function parentOf(role: Role, roles: readonly Role[]): string {
 export function draftOf(role: Role, roles: readonly Role[]): RoleDraft {
   const { id, code, label, description, own_capabilities, requires_second_factor } = role;
   const parent = parentOf(role, roles);
-  const title = `Edit ${label}`;
+  const title = `Edit ${shownLabel(role)}`;
   return {
     title,
     id,
@@ -51,7 +54,8 @@ export function copyOf(role: Role, roles: readonly Role[]): RoleDraft {
   const taken = new Set(roles.map(({ code }) => code));
   let code = `${role.code.slice(0, 56)}-copy`;
   for (let turn = 2; taken.has(code); turn += 1) code = `${role.code.slice(0, 56)}-copy-${turn}`;
-  return { ...draft, title: `Copy ${role.label}`, code, name: `${role.label} (copy)` };
+  const label = shownLabel(role);
+  return { ...draft, title: `Copy ${label}`, code, name: `${label} (copy)` };
 }
 
 /** Returns a draft of a new role from a template. */

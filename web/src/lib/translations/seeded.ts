@@ -35,6 +35,11 @@ const seeded = {
     member: { member: 'Member' },
     viewer: { viewer: 'Viewer' },
   },
+  roleDescription: {
+    admin: { 'runs the library and sees everything in it.': 'Runs the library and sees everything in it.' },
+    member: { 'uploads, posts, comments and collects.': 'Uploads, posts, comments and collects.' },
+    viewer: { 'looks at what others share.': 'Looks at what others share.' },
+  },
   state: {
     wip: { draft: 'Draft', 'work in progress': 'Work in progress' },
     published: { published: 'Published' },
@@ -68,4 +73,12 @@ export function withSeededLabel<Labelled extends { readonly code: string; readon
   labelled: Labelled,
 ): Labelled {
   return { ...labelled, label: seededLabel(of, labelled.code, labelled.label) };
+}
+
+/** The codes of the kinds of a new library, by their numbers from 1. */
+const kindCodes = ['image', 'document', 'video', 'audio', 'model', 'font', 'other'];
+
+/** Returns the label of a kind that is known by its number, as `seededLabel` shows it. */
+export function seededKind(number: number, label: string): string {
+  return seededLabel('kind', kindCodes[number - 1] ?? '', label);
 }

@@ -41,7 +41,7 @@ export function sizeNote(size: number): string | undefined {
 export function copyNote(titles: readonly string[]): string | undefined {
   const [first, ...more] = titles;
   if (first === undefined) return undefined;
-  const name = first.trim() === '' ? phrase('an untitled file') : `“${first}”`;
+  const name = first.trim() === '' ? phrase('an untitled file') : phrase(`“${first}”`);
   return more.length === 0
     ? `You have this file already: ${name}.`
     : `You have this file already: ${name} and ${more.length} more.`;

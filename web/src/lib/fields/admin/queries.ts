@@ -2,17 +2,19 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import { CallError } from '@vitrine/contract/client';
 import type { FieldDefinition, FieldUpdate } from '@vitrine/contract/fields';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
+import { inLanguage } from '#lib/fields/queries.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 import type { Flag } from './flags.ts';
 
-/** Lists all definitions in display order, including archived ones. */
+/** Lists all definitions in display order, including archived ones, with labels in the language of the page. */
 export function definitionsQuery({ client }: Service) {
   return queryOptions({
     queryKey: ['fields', 'every'],
     queryFn: ({ signal }) =>
       readToEnd((turn) => client.call('listFields', { query: { ...turn, status: 'any' }, signal })),
+    select: (fields) => fields.map(inLanguage),
   });
 }
 

@@ -1,4 +1,5 @@
 import { definitionQuery, definitionsQuery } from '#lib/fields/admin/queries.ts';
+import { labelOfField } from '#lib/fields/queries.ts';
 import { readForPage } from '#lib/page-data.svelte.ts';
 import type { PageLoad } from './$types';
 
@@ -11,5 +12,5 @@ export const load: PageLoad = async (event) => {
     }),
     readForPage(event, definitionsQuery),
   ]);
-  return { title: field.label };
+  return { title: labelOfField(field) };
 };
