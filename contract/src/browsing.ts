@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Asset } from './assets.ts';
-import { operation } from './operation.ts';
+import { bytes, noContent, operation } from './operation.ts';
 import { BoundingBox, Count, closed, nullable, Uuid } from './values.ts';
 
 /** BROWSE-5: the most clusters in an answer. */
@@ -55,6 +55,27 @@ export const listPlaces = operation({
   replica: true,
   responses: { 200: closed({ clusters: Type.Array(PlaceCluster, { maxItems: mostClusters }) }) },
   errors: [],
+});
+
+export const getBaseMap = operation({
+  id: 'getBaseMap',
+  method: 'GET',
+  path: '/base-map',
+  tag: 'Assets',
+  summary: 'Get the base map',
+  description:
+    'Returns the map on which pages show places: the file `map.pmtiles` of the data directory, a PMTiles archive. Supports `Range`. Returns 204 when the library has none.',
+  door: 'public',
+  scope: 'read',
+  budget: 'bytes',
+  sessionCookie: 'never',
+  responses: {
+    200: bytes('application/vnd.pmtiles'),
+    204: noContent,
+    206: bytes('application/vnd.pmtiles'),
+    304: noContent,
+  },
+  errors: ['range-not-satisfiable'],
 });
 
 export const SimilarAsset = closed({

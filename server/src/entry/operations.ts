@@ -23,6 +23,7 @@ import * as assetsState from '../content/assets/state.ts';
 import * as assetsTiles from '../content/assets/tiles.ts';
 import * as batchesShow from '../content/batches/show.ts';
 import * as batchesStart from '../content/batches/start.ts';
+import * as browsingBaseMap from '../content/browsing/base-map.ts';
 import * as browsingPlaces from '../content/browsing/places.ts';
 import * as browsingSimilar from '../content/browsing/similar.ts';
 import * as browsingTimeline from '../content/browsing/timeline.ts';
@@ -243,6 +244,7 @@ const modules = [
   archivesProgress,
   batchesShow,
   batchesStart,
+  browsingBaseMap,
   browsingPlaces,
   browsingSimilar,
   browsingTimeline,

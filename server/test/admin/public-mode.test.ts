@@ -101,7 +101,7 @@ test('anonymous callers reach exactly these operations besides the open ones', (
   expect(reachable.sort()).toEqual(
     `
     countAssets exportAnnotatedPdf exportAssetAnnotations exportAssetSheet exportEdl exportFcpxml exportOtio exportPostAnnotations
-    exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getCollection
+    exportPostSheet getAsset getAssetFile getAssetMedia getAssetStream getAssetTile getAssetVariant getBaseMap getCollection
     getDrawing getField getLike getPost getPreviews getStack getSubtitles getTag getTimeline getUser getUserByUsername getWhiteboard
     getWhiteboardPng getWhiteboardSvg
     listAssetFieldValues listAssetTypes listAssets listCollectionFieldValues listCollectionItems listCollectionPosts

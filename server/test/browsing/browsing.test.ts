@@ -1,3 +1,5 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { wire } from '../extraction/files.ts';
@@ -273,4 +275,33 @@ describe('the directory of people', () => {
     expect(JSON.stringify(await visitor.ok('listPeople', {}))).not.toContain('Lind');
     await library.setPublicMode(false);
   });
+});
+
+// BROWSE-9
+test('the base map is the file of the data directory, entirely or in parts, and follows its replacement', async () => {
+  const file = join(library.config.dataDir, 'map.pmtiles');
+  const read = (headers: Record<string, string> = {}) =>
+    fetch(`${library.address}/api/v1/base-map`, { headers: { cookie: `user=${mara.cookie()}`, ...headers } });
+  expect((await read()).status).toBe(204);
+  await mkdir(file);
+  expect((await read()).status).toBe(204);
+  await rm(file, { recursive: true });
+  await writeFile(file, 'the first map');
+  const whole = await read();
+  expect([whole.status, await whole.text()]).toEqual([200, 'the first map']);
+  const etag = whole.headers.get('etag') ?? '';
+  expect((await read({ 'if-none-match': etag })).status).toBe(304);
+  const part = await read({ range: 'bytes=4-8' });
+  expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+    206,
+    'bytes 4-8/13',
+    'first',
+  ]);
+  expect((await read({ range: 'bytes=13-' })).status).toBe(416);
+  await writeFile(file, 'another map');
+  const next = await read({ 'if-none-match': etag, 'if-range': etag, range: 'bytes=0-2' });
+  expect([next.status, await next.text()]).toEqual([200, 'another map']);
+  await rm(file);
+  expect((await read()).status).toBe(204);
+  expect((await fetch(`${library.address}/api/v1/base-map`)).status).toBe(401);
 });

@@ -86,6 +86,7 @@ describe('GET /openapi.json', () => {
       'getAssetStream',
       'getAssetTile',
       'getAssetVariant',
+      'getBaseMap',
       'getLinkFile',
       'getLinkStream',
       'getLinkSubtitles',

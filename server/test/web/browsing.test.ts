@@ -1,6 +1,9 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { mapOf } from '../browsing/map-archive.ts';
 import { jpeg } from '../support/pictures.ts';
 import { uploadReady } from './call.ts';
 import { overhang, phone } from './hands.ts';
@@ -77,6 +80,26 @@ test('the list beside the map has the places of the map, and a press on one zoom
   await expect.poll(() => files.getByRole('link').count()).toBe(2);
   await files.getByRole('link', { name: 'Summer', exact: true }).click();
   await mara.waitForURL(`**/assets/${summer}`);
+});
+
+// BROWSE-9
+test('the map shows the archive of the operator with its authors, and the outline if it cannot be read', async () => {
+  const file = join(studio.library.config.dataDir, 'map.pmtiles');
+  await writeFile(
+    file,
+    mapOf(await jpeg(256, 256, { seed: 9 }), { attribution: '<a href="/">Survey of Land</a>' }),
+  );
+  await onPhone.goto('/map');
+  const tile = onPhone.locator('.leaflet-tile-loaded').first();
+  await tile.waitFor();
+  expect(await tile.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(256);
+  await onPhone.getByText('Map: Survey of Land', { exact: true }).waitFor();
+  expect(await onPhone.locator('.land').count()).toBe(0);
+  expect(await overhang(onPhone)).toBe(0);
+  await writeFile(file, 'no map');
+  await onPhone.goto('/map');
+  await onPhone.getByText('The map of this library cannot be read.').waitFor();
+  await onPhone.locator('.land').first().waitFor();
 });
 
 // BROWSE-8, USER-23

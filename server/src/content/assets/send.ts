@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import type { Deps } from '../../core/deps.ts';
 import type { HttpFacts } from '../../core/handle.ts';
-import { hasCurrent, isSameForRange } from '../../platform/http/etag.ts';
-import { readRange } from '../../platform/http/range.ts';
-import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { hasCurrent } from '../../platform/http/etag.ts';
+import { notFound } from '../../platform/http/refuse.ts';
+import { type SentBytes, sendPart } from '../../platform/http/send-part.ts';
 import { type ByteRange, NoSuchObject } from '../../platform/storage/storage.ts';
 
 /**
@@ -27,14 +27,8 @@ export function disposition(kind: 'inline' | 'attachment', given: string): strin
 
 type Bytes = Pick<Deps, 'storage' | 'small'>;
 
-interface Sending {
+interface Sending extends SentBytes {
   object: string;
-  type: string;
-  sizeBytes: number;
-  etag: string;
-  /** The address identifies the bytes by `?v=`, so they may be cached permanently. */
-  immutable: boolean;
-  headers: Record<string, string>;
 }
 
 /** Reads an object or a range of it, from memory if it is small. */
@@ -48,34 +42,8 @@ async function bodyOf({ storage, small }: Bytes, { object, sizeBytes }: Sending,
  * Sends an object entirely, in part or not at all, as the request's conditions demand. Throws DamagedObject when bytes
  * are missing, and NoSuchObject when the object does not exist.
  */
-export async function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending: Sending) {
-  const headers = {
-    etag: sending.etag,
-    // Access to bytes can change, so shared caches must not store them.
-    'cache-control': sending.immutable ? 'private, max-age=31536000, immutable' : 'private, no-cache',
-    'accept-ranges': 'bytes',
-    vary: 'Cookie, Authorization',
-    ...sending.headers,
-  };
-  if (hasCurrent(http.header('if-none-match'), sending.etag)) return { status: 304, headers } as const;
-  const range = isSameForRange(http.header('if-range'), sending.etag) ? http.header('range') : undefined;
-  const outcome = readRange(range, sending.sizeBytes);
-  if (outcome.kind === 'outside') {
-    throw refuse('range-not-satisfiable', {}, { 'content-range': `bytes */${sending.sizeBytes}` });
-  }
-  const typed = { ...headers, 'content-type': sending.type };
-  if (outcome.kind === 'whole') {
-    const body = await bodyOf(deps, sending);
-    return { status: 200, body, headers: { ...typed, 'content-length': String(sending.sizeBytes) } } as const;
-  }
-  const { start, end } = outcome.range;
-  const body = await bodyOf(deps, sending, outcome.range);
-  const partial = {
-    ...typed,
-    'content-length': String(end - start + 1),
-    'content-range': `bytes ${start}-${end}/${sending.sizeBytes}`,
-  };
-  return { status: 206, body, headers: partial } as const;
+export function send(deps: Bytes, http: Pick<HttpFacts, 'header'>, sending: Sending) {
+  return sendPart(http, sending, (range) => bodyOf(deps, sending, range));
 }
 
 /** Smaller downloads are sent by the service: the redirect costs the client a round trip, and the service a request. */
