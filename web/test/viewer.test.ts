@@ -4,7 +4,7 @@ import { readContents } from '#lib/viewer/archive.ts';
 import { clock } from '#lib/viewer/clock.ts';
 import type { ViewerMedia } from '#lib/viewer/item.ts';
 import { computeEmptyNormals } from '#lib/viewer/normals.ts';
-import { placeOf } from '#lib/viewer/place.ts';
+import { placeAmong } from '#lib/viewer/place.ts';
 import { isPlayable, playerBox } from '#lib/viewer/plays.ts';
 import { keepPosition, positionOf } from '#lib/viewer/resume.ts';
 import { readSprites, spriteAt } from '#lib/viewer/sprites.ts';
@@ -128,8 +128,10 @@ it('reads the list of an archive and ignores invalid entries', () => {
 });
 
 it('finds a place only in valid coordinates', () => {
-  expect(placeOf('54.321000, -10.134000')).toEqual({ latitude: 54.321, longitude: -10.134 });
-  for (const text of ['Kiel', '91, 10', '10', '10, 181', '']) expect(placeOf(text)).toBeUndefined();
+  const others = ['Kiel', '91, 10', '10', '10, 181', ''].map((value_text) => ({ value_text }));
+  expect(placeAmong([{}, ...others])).toBeUndefined();
+  const place = { value_text: '54.321000, -10.134000' };
+  expect(placeAmong([...others, place])).toEqual({ latitude: 54.321, longitude: -10.134 });
 });
 
 const box = (length: number) => {

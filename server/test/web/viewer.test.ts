@@ -333,6 +333,9 @@ test('shows details of a file and a map of where it was taken', async () => {
   await mara.keyboard.press('Escape');
   await details.waitFor({ state: 'detached' });
   await close();
+  await mara.goto(`/assets/${id}`);
+  const place = mara.getByRole('region', { name: 'Where it was taken' });
+  await place.getByRole('img', { name: 'World map with a dot at 54.321° N, 10.134° E' }).waitFor();
 });
 
 test('on a phone, plays a video in its post, zooms by pinching, swipes and runs the slideshow', async () => {
