@@ -16,7 +16,7 @@ import { openStudio } from './studio.ts';
 
 const screens = { phone: { width: 390, height: 844 }, desktop: { width: 1440, height: 900 } };
 
-const studio = await openStudio({}, await openBrowser({ compiles: true }));
+const studio = await openStudio({}, { browser: await openBrowser({ compiles: true }) });
 /** A finger shows everything that a mouse must be above. */
 const finger = { viewport: screens.desktop, hasTouch: true, isMobile: true };
 const mara = await studio.enter('mara', finger);

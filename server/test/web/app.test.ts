@@ -1,11 +1,28 @@
+import { appendFile, copyFile, readdir, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
 import { naturalWidth, phone, showMore, signIn, signOut, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
-const studio = await openStudio();
+const worker = 'service-worker.js';
+
+/** Returns a directory with the built web app, whose service worker a test can replace. */
+async function replaceableApp(): Promise<string> {
+  const built = join(import.meta.dirname, '../../../web/build');
+  const directory = await temporaryDirectory();
+  const names = await readdir(built);
+  const linked = names.filter((name) => !name.startsWith(worker));
+  await Promise.all(linked.map((name) => symlink(join(built, name), join(directory, name))));
+  await copyFile(join(built, worker), join(directory, worker));
+  return directory;
+}
+
+const webDir = await replaceableApp();
+const studio = await openStudio({}, { webDir });
 const mara = await studio.enter('mara');
 const { id: picture } = await upload(mara, await png(90, 60));
 const quay = await uploadReady(mara, await jpeg(120, 80, { seed: 5 }));
@@ -163,4 +180,29 @@ test('files that another app shares wait at the sign-in, and are part of a new p
   await page.getByText('Saved as a draft.').waitFor();
   const drafts = async () => (await call(mara, 'GET', '/posts?draft=true')).items;
   await expect.poll(drafts).toHaveLength(1);
+});
+
+// APP-4
+test('a new version of the app waits until the reader reloads', async () => {
+  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
+  await signIn(page, 'mara');
+  await visit(page, '/');
+  const controlled = () => page.evaluate(() => navigator.serviceWorker.controller !== null);
+  await expect.poll(controlled, { timeout: 60_000 }).toBe(true);
+  await appendFile(join(webDir, worker), '\n// The next version.\n');
+  const waits = () =>
+    page.evaluate(async () => {
+      const registration = await navigator.serviceWorker.ready;
+      if (registration.waiting === null) await registration.update();
+      return registration.waiting !== null;
+    });
+  await expect.poll(waits).toBe(true);
+  const notice = page.getByText('A new version is ready.');
+  await notice.waitFor();
+  const reloaded = page.waitForEvent('framenavigated');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await reloaded;
+  await page.getByRole('link', { name: /Pier/ }).waitFor();
+  await expect.poll(waits).toBe(false);
+  expect(await notice.count()).toBe(0);
 });

@@ -120,10 +120,14 @@ async function furnish({ address, directory, stop }: Service, own?: Browser): Pr
 
 /**
  * Starts the service and its job worker in this process, on a library with the administrator `mara` and the name Studio
- * North. Both close after the file's tests. `env` overrides the tests' settings; `browser` is one of its own.
+ * North. Both close after the file's tests. `env` overrides the tests' settings; `browser` is one of its own, and `webDir`
+ * another directory of the web app.
  */
-export async function openStudio(env: Record<string, string> = {}, browser?: Browser): Promise<OpenStudio> {
-  const library = await openLibrary(env);
+export async function openStudio(
+  env: Record<string, string> = {},
+  { browser, webDir }: { browser?: Browser; webDir?: string } = {},
+): Promise<OpenStudio> {
+  const library = await openLibrary(env, webDir === undefined ? {} : { webDir });
   const { address, config, deps, database } = library;
   await createFirstAdministrator(database.db, (tx) =>
     createAccount(tx, deps.passwords, { username: 'mara', password, role: 'admin' }),
