@@ -10,6 +10,7 @@ const places: ReadonlyMap<string, number> = new Map([
   ['say', 1],
   ['sayCount', 2],
   ['sentence', 0],
+  ['sentenceCount', 1],
 ]);
 
 /** Returns the literal texts of an argument; null if it is computed. */

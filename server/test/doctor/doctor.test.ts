@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type Config, readConfig } from '../../src/core/config.ts';
 import { checkBytes } from '../../src/operate/doctor/bytes.ts';
+import { type Finding, sayFinding } from '../../src/operate/doctor/check.ts';
 import { doctorCommand } from '../../src/operate/doctor/command.ts';
 import {
   judgeClock,
@@ -20,6 +21,7 @@ import { judgeFfmpeg, judgeNode } from '../../src/operate/doctor/programs.ts';
 import { judgeAddress } from '../../src/operate/doctor/site.ts';
 import { judgeDisk } from '../../src/operate/doctor/storage.ts';
 import { claimLiveness } from '../../src/platform/jobs/liveness.ts';
+import { verbatim } from '../../src/platform/language/sentence.ts';
 import { logoKey, originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { objectPath, openLibrary, publish, upload } from '../support/library.ts';
 import { grant } from '../support/people.ts';
@@ -28,6 +30,9 @@ import { freePort } from '../support/programs.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 const GIB = 1024 ** 3;
+
+const inEnglish = (finding: Finding) =>
+  sayFinding('en', { code: 'of_this_test', title: verbatim('Title') }, finding);
 
 const library = await openLibrary();
 const root = await library.join('root', 'admin');
@@ -50,7 +55,10 @@ async function examine() {
 
 /** Returns a finding with other settings or other paths of programs. */
 async function askWith(code: string, config: Partial<Config>, searchPath = ''): Promise<Check> {
-  return found(await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }), code);
+  return found(
+    await examineAll({ db, storage, config: { ...library.config, ...config }, searchPath }, 'en'),
+    code,
+  );
 }
 
 // ADMIN-7
@@ -64,11 +72,25 @@ test('every check has a title and a detail, and a remedy only if it found a prob
   }
 });
 
+// LANGUAGE-8
+test('findings are in the language of the reader', async () => {
+  const answer = await root.send('/admin/system/doctor', { headers: { 'accept-language': 'ar' } });
+  const { checks }: { checks: Check[] } = JSON.parse(answer.text);
+  const isArabic = (text: string) => /\p{Script=Arabic}/u.test(text);
+  // The details of these are versions and paths.
+  const same = ['database_version', 'node', 'perl', 'ffmpeg'];
+  expect(checks.filter(({ title }) => !isArabic(title)).map(({ code }) => code)).toEqual(
+    expect.arrayContaining(['node', 'perl', 'ffmpeg', 'heic']),
+  );
+  expect(checks.filter(({ code, detail }) => !same.includes(code) && !isArabic(detail))).toEqual([]);
+  expect(checks.filter(({ remedy }) => remedy !== null && !isArabic(remedy))).toEqual([]);
+});
+
 // ADMIN-7
 test('a check that failed is a problem, and the others continue', async () => {
   const broken = { ...storage, head: () => Promise.reject(new Error('the disk is on fire')) };
   await upload(root, plainFile());
-  const checks = await examineAll({ db: db, storage: broken, config: library.config, searchPath: '' });
+  const checks = await examineAll({ db: db, storage: broken, config: library.config, searchPath: '' }, 'en');
   expect(found(checks, 'files_on_disk')).toMatchObject({
     status: 'problem',
     detail: 'the check failed: the disk is on fire',
@@ -79,22 +101,22 @@ test('a check that failed is a problem, and the others continue', async () => {
 // RUN-3
 test('judges the database, its clock and the disk', () => {
   expect(judgeDatabaseUser(65_521, false, [])).toMatchObject({ status: 'ok' });
-  expect(judgeDatabaseUser(65_534, true, [])).toMatchObject({
+  expect(inEnglish(judgeDatabaseUser(65_534, true, []))).toMatchObject({
     status: 'warning',
     detail: expect.stringContaining('uid 65534, which is an account of this system'),
     remedy: expect.stringContaining('VITRINE_POSTGRES_UID'),
   });
-  expect(judgeDatabaseUser(65_521, false, [4711])).toMatchObject({
+  expect(inEnglish(judgeDatabaseUser(65_521, false, [4711]))).toMatchObject({
     status: 'warning',
     detail: expect.stringContaining('as does process 4711'),
   });
   const old = { status: 'problem', detail: expect.stringContaining('14.12') };
-  expect(judgeDatabaseVersion(140_012)).toMatchObject(old);
+  expect(inEnglish(judgeDatabaseVersion(140_012))).toMatchObject(old);
   expect(judgeDatabaseVersion(150_000).status).toBe('ok');
   const durable = { fsync: 'on', full_page_writes: 'on', synchronous_commit: 'on' };
   expect(judgeDurability(durable).status).toBe('ok');
   const careless = { status: 'problem', remedy: expect.stringContaining('fsync = on') };
-  expect(judgeDurability({ ...durable, fsync: 'off' })).toMatchObject(careless);
+  expect(inEnglish(judgeDurability({ ...durable, fsync: 'off' }))).toMatchObject(careless);
   expect(judgeDurability({ ...durable, full_page_writes: 'off' }).status).toBe('problem');
   expect(judgeDurability({ ...durable, synchronous_commit: 'off' }).status).toBe('warning');
   expect([judgeConnections(79, 100).status, judgeConnections(80, 100).status]).toEqual(['ok', 'warning']);
@@ -105,7 +127,7 @@ test('judges the database, its clock and the disk', () => {
   const disks = [room(50, 100), room(4, 20), room(40, 1000), room(0.9, 100)];
   expect(disks).toEqual(['ok', 'warning', 'warning', 'problem']);
   expect([judgeNode('24.0.0').status, judgeNode('22.19.0').status]).toEqual(['ok', 'problem']);
-  expect(judgeWaiting(59.4).detail).toContain('59 minutes');
+  expect(inEnglish(judgeWaiting(59.4)).detail).toContain('59 minutes');
   expect(judgeAddress('http://localhost:8420', true).status).toBe('ok');
 });
 
@@ -345,7 +367,7 @@ test('names the FFmpeg that is used: the one with the needed encoders, otherwise
   await writeProgram('ffmpeg', ' V....D libx264 \n A....D aac ');
   expect(await detail()).toEqual(['ok', path]);
   expect(await detail({ ffmpeg: 'off' })).toEqual(ofNpm);
-  expect(judgeFfmpeg(null, false)).toMatchObject({
+  expect(inEnglish(judgeFfmpeg(null, false))).toMatchObject({
     status: 'warning',
     remedy: expect.stringContaining('apt install ffmpeg'),
   });
@@ -378,6 +400,19 @@ describe('vitrine doctor', () => {
     expect(out).toContain(`problems: ${problems}, warnings: `);
   });
 
+  // LANGUAGE-7
+  test('prints findings in the language of the locale', async () => {
+    const { out } = await run({
+      VITRINE_DATA: library.config.dataDir,
+      DATABASE_URL: library.databaseUrl,
+      VITRINE_RATE_LIMITS: 'off',
+      LANG: 'de_DE.UTF-8',
+    });
+    expect(out).toMatch(/^PROBLEM {2}Worker: kein Prozess arbeitet Aufgaben ab/m);
+    expect(out).toMatch(/^ {9}Starten Sie Vitrine/m);
+    expect(out).toMatch(/^Warnung {2}Ratenbegrenzung: aus/m);
+  });
+
   // ADMIN-7
   test('creates no library where there is none, and reports a database that cannot be reached', async () => {
     const none = join(programs, 'none');
@@ -406,6 +441,7 @@ describe('vitrine doctor --bytes', () => {
     const report = await checkBytes(library.deps, {
       after: '',
       repair: false,
+      language: 'en',
       signal: new AbortController().signal,
       print: (line) => lines.push(line),
       progress: () => {},
@@ -434,6 +470,15 @@ describe('vitrine doctor --bytes', () => {
     expect(text).toMatch(/of "root", in the trash/);
     expect(text).toContain(`LOST      ${changed}: its content has changed\n  asset ${assets[3]?.id}`);
     expect(text).not.toContain(assets[0]?.id);
+  });
+
+  // LANGUAGE-7
+  test('names what is lost in the language of the locale', async () => {
+    const asset = await upload(root, plainText('cut short'), { title: 'Notiz' }, 'note.txt');
+    const key = originalKey(asset.file_hash ?? '');
+    await truncate(pathOf(key), 3);
+    const { lines } = await check({ language: 'de' });
+    expect(lines).toEqual([`VERLOREN  ${key}: hat 3 von 9 Bytes`, `  Asset ${asset.id} "Notiz" von "root"`]);
   });
 
   test('names a lost logo', async () => {

@@ -151,6 +151,7 @@ test('a peer that claims the hash of a private file neither reveals it nor affec
   await checkBytes(harbour.deps, {
     after: '',
     repair: false,
+    language: 'en',
     signal: AbortSignal.timeout(60_000),
     print: (line) => lines.push(line),
     progress: () => {},

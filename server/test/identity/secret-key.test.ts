@@ -149,7 +149,10 @@ test('the doctor says whether the key exists, is private, and is the one of the 
   const { deps } = await openLibrary();
   const { storage, config } = deps;
   const look = async (more: Partial<KeyPlace> = {}) => {
-    const checks = await examineAll({ db: deps.db, storage, config: { ...config, ...more }, searchPath: '' });
+    const checks = await examineAll(
+      { db: deps.db, storage, config: { ...config, ...more }, searchPath: '' },
+      'en',
+    );
     const { status, detail } = checks.find(({ code }) => code === 'secret_key') ?? {
       status: null,
       detail: '',

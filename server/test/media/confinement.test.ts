@@ -11,12 +11,17 @@ import { openConfinement } from '../../src/media/decoding/confinement.ts';
 import { openDecoders } from '../../src/media/decoding/decoders.ts';
 import { DECODER_UID } from '../../src/media/decoding/kinds.ts';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
+import { sayFinding } from '../../src/operate/doctor/check.ts';
 import { judgeDecoders } from '../../src/operate/doctor/programs.ts';
+import { type Sentence, saySentence, verbatim } from '../../src/platform/language/sentence.ts';
 import { jpeg } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { largestRung } from './still-kit.ts';
 
 const run = promisify(execFile);
+const english = (text: Sentence) => saySentence('en', text);
+const judge = (...found: Parameters<typeof judgeDecoders>) =>
+  sayFinding('en', { code: 'decoders', title: verbatim('Decoders') }, judgeDecoders(...found));
 const isRoot = process.getuid?.() === 0;
 const user = { uid: DECODER_UID, gid: DECODER_UID };
 const module = JSON.stringify(join(import.meta.dirname, '../../src/media/decoding/confinement.ts'));
@@ -199,7 +204,7 @@ async function openUnder(
     console.log(JSON.stringify({ found, missing: opened.missing, outcome: ladder.outcome, isNested }));`;
   const args = [...rights, '--', process.execPath, '--input-type=module', '-e', script];
   const { stdout } = await run('setpriv', args, { env: { PATH: process.env.PATH, TMPDIR: '/tmp' } });
-  const answer: { found: Abilities; missing: string[]; outcome: string; isNested: boolean } =
+  const answer: { found: Abilities; missing: Sentence[]; outcome: string; isNested: boolean } =
     JSON.parse(stdout);
   return answer;
 }
@@ -211,15 +216,15 @@ describe.runIf(isRoot)('on a system that allows less,', () => {
       ['--bounding-set=-sys_admin'],
       await makeLibrary('contained'),
     );
-    expect(missing).toEqual([expect.stringContaining('namespaces are not permitted')]);
+    expect(missing.map(english)).toEqual([expect.stringContaining('namespaces are not permitted')]);
     expect(found).toMatchObject({ uid: DECODER_UID, isCapable: false, canGainRights: false, readable: [] });
     expect(found).toMatchObject({ hasNetwork: true, writable: ['/tmp'] });
     expect(outcome).toBe('rendered');
-    expect(judgeDecoders(found, 0, missing)).toMatchObject({
+    expect(judge(found, 0, missing)).toMatchObject({
       status: 'warning',
       detail:
         `decoders run as uid ${DECODER_UID} without capabilities, ways to gain rights, access to the secrets of the ` +
-        `library; but they reach the network, write in /tmp (${missing[0]})`,
+        `library; but they reach the network, write in /tmp (${missing.map(english)[0]})`,
       remedy: expect.stringContaining('docs/operations.md'),
     });
   });
@@ -229,10 +234,10 @@ describe.runIf(isRoot)('on a system that allows less,', () => {
       ['--bounding-set=-kill,-sys_admin'],
       await makeLibrary('weak'),
     );
-    expect(missing[0]).toBe('this root may not start and end processes of other users');
+    expect(missing.map(english)[0]).toBe('this root may not start and end processes of other users');
     expect(found).toMatchObject({ uid: 0, isCapable: false, readable: expect.any(Array) });
     expect(outcome).toBe('rendered');
-    expect(judgeDecoders(found, 0, missing)).toMatchObject({
+    expect(judge(found, 0, missing)).toMatchObject({
       status: 'warning',
       detail: expect.stringContaining('decoders run as root without capabilities'),
     });
@@ -248,7 +253,7 @@ describe.runIf(isRoot)('on a system that allows less,', () => {
     if (missing.length === 0) {
       expect(found).toMatchObject({ hasNetwork: false, readable: [], writable: [] });
       expect(isNested).toBe(false);
-      expect(judgeDecoders(found, 64_713, missing)).toMatchObject({
+      expect(judge(found, 64_713, missing)).toMatchObject({
         status: 'ok',
         detail: expect.stringContaining('run as the user of Vitrine without capabilities'),
       });
@@ -263,7 +268,7 @@ describe.runIf(isRoot)('on a system that allows less,', () => {
     await mkdir(closed, { mode: 0o700 });
     const { confinement: options, secrets, ...rest } = await makeLibrary('closed-above/library');
     const opened = await openConfinement(options);
-    expect(opened.missing).toContain(`uid ${DECODER_UID} cannot enter ${options.directory}`);
+    expect(opened.missing.map(english)).toContain(`uid ${DECODER_UID} cannot enter ${options.directory}`);
     expect(await opened.examine({ files: [], directories: [] })).toMatchObject({ uid: 0, isCapable: false });
     opened.close();
     const { outcome } = await openUnder([], { confinement: options, secrets, ...rest });
@@ -277,7 +282,7 @@ describe.runIf(isRoot)('on a system that allows less,', () => {
     await writeFile(join(closed, 'ffmpeg'), '', { mode: 0o755 });
     const { confinement: options } = await makeLibrary('unreachable');
     const opened = await openConfinement({ ...options, programs: [join(closed, 'ffmpeg')] });
-    expect(opened.missing).toEqual([`uid ${DECODER_UID} cannot enter ${closed}`]);
+    expect(opened.missing.map(english)).toEqual([`uid ${DECODER_UID} cannot enter ${closed}`]);
     const found = await opened.examine({ files: [], directories: ['/tmp'] });
     expect(found).toMatchObject({ uid: 0, isCapable: false });
     opened.close();

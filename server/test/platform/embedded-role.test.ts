@@ -95,7 +95,7 @@ async function findRole(connection: EmbeddedConnection, databaseUrl: string | nu
   const config = { ...readConfig({ VITRINE_DATA: dataDir }, dataDir), databaseUrl };
   const storage = await openDiskStorage(join(dataDir, 'library'), 0);
   const chosen = databaseExaminations.filter(({ code }) => code === 'database_role');
-  const [check] = await examineAll({ db, storage, config, searchPath: '' }, chosen);
+  const [check] = await examineAll({ db, storage, config, searchPath: '' }, 'en', chosen);
   await close();
   return check;
 }

@@ -133,7 +133,7 @@ describe('a library with a bucket', () => {
         checks: { database: 'ok', storage: 'cannot be used' },
       }),
     ]);
-    const checks = await examineAll({ db, storage, config: library.config, searchPath: '' });
+    const checks = await examineAll({ db, storage, config: library.config, searchPath: '' }, 'en');
     expect(checks.find(({ code }) => code === 'bucket')?.status).toBe('problem');
     expect(JSON.stringify(checks)).not.toContain(bucket.settings.secretAccessKey);
     bucket.setFault('none');

@@ -76,7 +76,7 @@ test('identical subtitles share a file, which counts once, and is named with its
   const signal = new AbortController().signal;
   const print = (line: string) => lines.push(line);
   const check = () =>
-    checkBytes(library.deps, { after: '', repair: false, signal, print, progress: () => {} });
+    checkBytes(library.deps, { after: '', repair: false, language: 'en', signal, print, progress: () => {} });
   expect([(await check()).lost, lines]).toEqual([0, []]);
   await truncate(objectPath(library, subtitlesKey(file_hash)), 3);
   expect((await check()).lost).toBe(1);

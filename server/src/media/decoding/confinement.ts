@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isAccount, reachableBy, type SystemUser } from '../../platform/database/database-user.ts';
 import { programFile } from '../../platform/installation.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { type Abilities, examination, readAbilities } from './abilities.ts';
 import { type Cell, openCell } from './cell.ts';
 import { DECODER_UID } from './kinds.ts';
@@ -34,7 +35,7 @@ interface Launch {
 /** The limits on what decoders may do to the system, as far as the system allows them. */
 export interface Confinement {
   /** Why decoders have more rights than they need; empty if they have not. */
-  missing: readonly string[];
+  missing: readonly Sentence[];
   /** Whether programs that were started under it can still be started. */
   isUsable(): boolean;
   launch(program: string, args: readonly string[]): Launch;
@@ -106,16 +107,18 @@ async function whyNotAs(
   user: SystemUser,
   directory: string,
   needed: readonly string[],
-): Promise<string | null> {
-  if (isAccount(user.uid)) return `uid ${user.uid} is an account of this system`;
-  if (!(await hasCapabilities())) return 'this root may not start and end processes of other users';
+): Promise<Sentence | null> {
+  const uid = String(user.uid);
+  if (isAccount(user.uid)) return sentence('uid {uid} is an account of this system', { uid });
+  if (!(await hasCapabilities())) return sentence('this root may not start and end processes of other users');
   for (const file of needed) {
-    if (!reachableBy(dirname(file), user)) return `uid ${user.uid} cannot enter ${dirname(file)}`;
+    if (!reachableBy(dirname(file), user))
+      return sentence('uid {uid} cannot enter {directory}', { uid, directory: dirname(file) });
     const { mode } = await stat(file);
-    if ((mode & 0o004) === 0) return `uid ${user.uid} cannot read ${file}`;
+    if ((mode & 0o004) === 0) return sentence('uid {uid} cannot read {file}', { uid, file });
   }
   if (!(await takesFilesOf(user, directory)))
-    return `no file in ${directory} can be given to uid ${user.uid}`;
+    return sentence('no file in {directory} can be given to uid {uid}', { directory, uid });
   return null;
 }
 
@@ -192,8 +195,10 @@ function isMomentary(error: unknown): boolean {
  * Returns why decoders cannot be started this way, or null. Rejects on momentary faults of the machine, such as a full
  * disk, which must not leave decoders with more rights.
  */
-async function whyNotThisWay(way: Way, needed: readonly string[], place: Place): Promise<string | null> {
-  if (!(await canReach(way, place))) return `uid ${way.user?.uid} cannot enter ${place.directory}`;
+async function whyNotThisWay(way: Way, needed: readonly string[], place: Place): Promise<Sentence | null> {
+  const { directory } = place;
+  if (!(await canReach(way, place)))
+    return sentence('uid {uid} cannot enter {directory}', { uid: String(way.user?.uid), directory });
   const probe = join(place.directory, `decoder-probe-${randomUUID()}`);
   try {
     await writeFile(probe, '', { mode: 0o600 });
@@ -205,14 +210,14 @@ async function whyNotThisWay(way: Way, needed: readonly string[], place: Place):
       .catch((error: unknown) => {
         if (isMomentary(error)) throw error;
         const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n').slice(-2);
-        return `decoders could not be started with fewer rights: ${line}`;
+        return sentence('decoders could not be started with fewer rights: {reason}', { reason: line });
       })
       .finally(handed.close);
-    if (typeof found === 'string') return found;
+    if ('text' in found) return found;
     const unread = files.find((file) => !found.readable.includes(file));
-    if (unread !== undefined) return `decoders could not read ${unread}`;
+    if (unread !== undefined) return sentence('decoders could not read {file}', { file: unread });
     const canWrite = found.writable.length === directories.length;
-    return canWrite ? null : `decoders could not write in ${place.directory}`;
+    return canWrite ? null : sentence('decoders could not write in {directory}', { directory });
   } finally {
     await rm(probe, { force: true });
   }
@@ -241,17 +246,20 @@ async function hideable(hidden: string | null, needed: readonly string[]): Promi
 
 const NOWHERE: Way = { user: null, room: null, prefix: [] };
 
+const isNew = (missing: readonly Sentence[], why: Sentence): boolean =>
+  missing.every((known) => saySentence('en', known) !== saySentence('en', why));
+
 /** Returns the first of these ways that works, and why those before it do not. */
 async function strictest(
   ways: readonly Way[],
   needed: readonly string[],
   place: Place,
-): Promise<{ way: Way; missing: string[] }> {
-  const missing: string[] = [];
+): Promise<{ way: Way; missing: Sentence[] }> {
+  const missing: Sentence[] = [];
   for (const way of ways) {
     const why = await whyNotThisWay(way, needed, place);
     if (why === null) return { way, missing };
-    if (!missing.includes(why)) missing.push(why);
+    if (isNew(missing, why)) missing.push(why);
   }
   return { way: NOWHERE, missing };
 }
@@ -266,7 +274,7 @@ export async function openConfinement({
   uid = DECODER_UID,
   programs = [],
 }: ConfinementOptions = {}): Promise<Confinement> {
-  const missing: string[] = [];
+  const missing: Sentence[] = [];
   const needed = await Promise.all(neededFiles(programs).map((file) => realpath(file).catch(() => file)));
   const { place, remove } =
     directory === null ? await makePlace() : { place: await realpath(directory), remove: () => {} };
@@ -278,9 +286,10 @@ export async function openConfinement({
     if (whyNot !== null) missing.push(whyNot);
     const user = process.getuid?.() === 0 && whyNot === null ? candidate : null;
     const setpriv = systemProgram('setpriv');
-    const opened = setpriv === null ? 'setpriv (util-linux) is not installed' : await openRoom(place, hiding);
-    if (typeof opened === 'string') missing.push(opened);
-    const room = typeof opened === 'string' ? null : opened;
+    const opened =
+      setpriv === null ? sentence('setpriv (util-linux) is not installed') : await openRoom(place, hiding);
+    if ('text' in opened) missing.push(opened);
+    const room = 'text' in opened ? null : opened;
     const shown = { directory: place, isOfLibrary: directory !== null, hidden: hiding };
     const found = await strictest(waysOf(user, setpriv, room), needed, shown).catch((error: unknown) => {
       room?.close();
@@ -288,9 +297,9 @@ export async function openConfinement({
       throw error;
     });
     way = found.way;
-    missing.push(...found.missing.filter((why) => !missing.includes(why)));
+    missing.push(...found.missing.filter((why) => isNew(missing, why)));
     if (way.room === null) room?.close();
-  } else missing.push('decoders are confined on Linux only');
+  } else missing.push(sentence('decoders are confined on Linux only'));
   const hasCells = way.user !== null || way.room !== null;
   // Decoders must not list the uploads of others.
   if (way.user !== null) await chmod(place, 0o711);

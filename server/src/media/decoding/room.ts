@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 
 /** Returns the path of a program of the system, or null. Does not depend on PATH, which may lack the sbin folders. */
 export function systemProgram(name: string): string | null {
@@ -77,9 +78,10 @@ function setFree(child: ChildProcess): void {
  * Opens a room in which only `writable` can be changed and `hidden` is empty, except for `writable` if that is inside.
  * Returns why that is impossible otherwise: the system may lack the programs or refuse the namespaces.
  */
-export async function openRoom(writable: string, hidden: string | null): Promise<Room | string> {
+export async function openRoom(writable: string, hidden: string | null): Promise<Room | Sentence> {
   const [unshare, nsenter] = [systemProgram('unshare'), systemProgram('nsenter')];
-  if (unshare === null || nsenter === null) return 'unshare and nsenter (util-linux) are not installed';
+  if (unshare === null || nsenter === null)
+    return sentence('unshare and nsenter (util-linux) are not installed');
   const isRoot = process.getuid?.() === 0;
   // Ordinary users become root of a user namespace, and lose that again with their capabilities.
   const own = isRoot ? [] : ['--user', '--map-root-user'];
@@ -109,7 +111,7 @@ export async function openRoom(writable: string, hidden: string | null): Promise
   });
   if (fault !== null || child.pid === undefined) {
     child.kill('SIGKILL');
-    return `namespaces are not permitted (${fault})`;
+    return sentence('namespaces are not permitted ({reason})', { reason: String(fault) });
   }
   let isAlive = true;
   child.once('exit', () => {

@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { lockFile } from '../../content/assets/insert.ts';
 import {
@@ -7,9 +8,16 @@ import {
   repairRenditions,
 } from '../../content/assets/repair.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { say } from '../../platform/language/say.ts';
+import {
+  type Sentence,
+  saySentence,
+  sentence,
+  sentenceCount,
+  sentenceOfError,
+} from '../../platform/language/sentence.ts';
 import { logoKey, originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
-import { several } from './check.ts';
 
 /** Files fetched from the database per statement, so that memory does not grow with the library. */
 const BATCH = 200;
@@ -21,6 +29,8 @@ export interface BytesOptions {
   after: string;
   /** Whether damaged renditions are rendered again. */
   repair: boolean;
+  /** The language of what is printed. */
+  language: Language;
   /** Aborting stops the check, even within a file. */
   signal: AbortSignal;
   print(line: string): void;
@@ -54,22 +64,34 @@ async function faultOf(
   key: string,
   { hash, size_bytes }: Pick<KnownFile, 'hash' | 'size_bytes'>,
   onBytes: (count: number) => void,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   const found = await storage.head(key);
-  if (found === null) return 'missing';
-  if (found.sizeBytes !== size_bytes) return `has ${found.sizeBytes} of ${several(size_bytes, 'byte')}`;
+  if (found === null) return sentence('missing');
+  if (found.sizeBytes !== size_bytes)
+    return sentenceCount(size_bytes, ['has {found} of # byte', 'has {found} of # bytes'], {
+      found: found.sizeBytes,
+    });
   try {
     const read = await hashOfObject(storage, key, size_bytes, onBytes);
-    return read === hash ? null : 'its content has changed';
+    return read === hash ? null : sentence('its content has changed');
   } catch (error) {
     const isOfObject = error instanceof DamagedObject || error instanceof NoSuchObject;
     if (!isOfObject && !(error instanceof Error && 'syscall' in error)) throw error;
-    return `cannot be read: ${error.message}`;
+    return sentence('cannot be read: {reason}', { reason: sentenceOfError(error) });
   }
 }
 
+const HEAD_WIDTH = 10;
+
+/** Returns the word that begins a line, padded. */
+const headOf = (language: Language, head: Sentence): string => saySentence(language, head).padEnd(HEAD_WIDTH);
+
+function lostLine(language: Language, key: string, fault: Sentence): string {
+  return `${headOf(language, sentence('LOST'))}${key}: ${saySentence(language, fault)}`;
+}
+
 /** Returns the assets of some bytes as lines of text; null when the bytes were removed meanwhile. */
-async function assetLines(db: Database, hash: string): Promise<string[] | null> {
+async function assetLines(db: Database, hash: string, language: Language): Promise<string[] | null> {
   const { rows } = await sql<{ id: string; title: string; owner: string | null; deleted: boolean }>`
     select a.id, a.title, u.username as owner, a.deleted_at is not null as deleted
     from assets a left join users u on u.ref = a.owner_user_ref
@@ -80,39 +102,47 @@ async function assetLines(db: Database, hash: string): Promise<string[] | null> 
   const kept = await sql`select from files where hash = ${hash}`.execute(db);
   if (kept.rows.length === 0) return null;
   // Quoted as JSON: a title may contain anything, including control characters of a terminal.
-  const lines = rows
-    .slice(0, MOST_NAMED)
-    .map(
-      ({ id, title, owner, deleted }) =>
-        `  asset ${id} ${JSON.stringify(title)} of ${owner === null ? 'nobody' : JSON.stringify(owner)}${deleted ? ', in the trash' : ''}`,
-    );
-  return rows.length > MOST_NAMED ? [...lines, '  and more'] : lines;
+  const lines = rows.slice(0, MOST_NAMED).map(({ id, title, owner, deleted }) => {
+    const named = JSON.stringify(title);
+    const line =
+      owner === null
+        ? say(language, 'asset {id} {title} of nobody', { id, title: named })
+        : say(language, 'asset {id} {title} of {owner}', { id, title: named, owner: JSON.stringify(owner) });
+    return `  ${deleted ? say(language, '{asset}, in the trash', { asset: line }) : line}`;
+  });
+  return rows.length > MOST_NAMED ? [...lines, `  ${say(language, 'and more')}`] : lines;
 }
 
 async function checkRenditions(
   { db, storage }: { db: Database; storage: Storage },
   file: KnownFile,
   originalIsSound: boolean,
-  { repair, print }: BytesOptions,
+  { repair, language, print }: BytesOptions,
   report: BytesReport,
 ): Promise<void> {
   const damaged = await damagedRenditions(storage, file);
   if (damaged.length === 0) return;
   report.previews += 1;
-  const which = `PREVIEWS  ${file.hash}: ${damaged.join(', ')} missing or damaged`;
-  if (!originalIsSound) return print(`${which}; the original is needed to render them`);
-  if (!repair) return print(`${which}; --repair renders them again`);
+  const tell = (what: Sentence) => {
+    const found = { hash: file.hash, previews: damaged, result: what };
+    const line = sentence('{hash}: {previews} missing or damaged; {result}', found);
+    print(`${headOf(language, sentence('PREVIEWS'))}${saySentence(language, line)}`);
+  };
+  if (!originalIsSound) return tell(sentence('the original is needed to render them'));
+  if (!repair) return tell(sentence('--repair renders them again'));
   const repaired = await db.transaction().execute(async (tx) => {
     await lockFile(tx, file.hash);
     return repairRenditions(tx, storage, file);
   });
   if (repaired.length > 0) report.repairing += 1;
-  print(`${which}; ${repaired.length > 0 ? 'rendering again' : 'this version does not render such files'}`);
+  tell(
+    repaired.length > 0 ? sentence('rendering again') : sentence('this version does not render such files'),
+  );
 }
 
 async function checkLogos(
   { db, storage }: { db: Database; storage: Storage },
-  { signal, print }: BytesOptions,
+  { signal, language, print }: BytesOptions,
   report: BytesReport,
 ): Promise<void> {
   for (const logo of await db.selectFrom('logos').select(['hash', 'size_bytes']).execute()) {
@@ -120,14 +150,14 @@ async function checkLogos(
     const fault = await faultOf(storage, logoKey(logo.hash), logo, () => {});
     if (fault === null) continue;
     report.lost += 1;
-    print(`LOST      ${logoKey(logo.hash)}: ${fault}`);
+    print(lostLine(language, logoKey(logo.hash), fault));
   }
 }
 
 /** Checks every stored subtitle file; they have their own rows, and are few and small compared with originals. */
 async function checkSubtitles(
   { db, storage }: { db: Database; storage: Storage },
-  { signal, print }: BytesOptions,
+  { signal, language, print }: BytesOptions,
   report: BytesReport,
 ): Promise<void> {
   let after = '';
@@ -146,8 +176,8 @@ async function checkSubtitles(
       const kept = await sql`select from subtitles where file_hash = ${file.hash} limit 1`.execute(db);
       if (kept.rows.length === 0) continue;
       report.lost += 1;
-      print(`LOST      ${subtitlesKey(file.hash)}: ${fault}`);
-      for (const asset of file.assets) print(`  subtitles of asset ${asset}`);
+      print(lostLine(language, subtitlesKey(file.hash), fault));
+      for (const asset of file.assets) print(`  ${say(language, 'subtitles of asset {asset}', { asset })}`);
     }
     if (rows.length < BATCH) return;
   }
@@ -162,7 +192,7 @@ export async function checkBytes(
   { db, storage }: { db: Database; storage: Storage },
   options: BytesOptions,
 ): Promise<BytesReport> {
-  const { signal, print, progress } = options;
+  const { signal, language, print, progress } = options;
   const report: BytesReport = { files: 0, bytes: 0, lost: 0, previews: 0, repairing: 0, stoppedAfter: null };
   const onBytes = (count: number) => {
     signal.throwIfAborted();
@@ -181,10 +211,10 @@ export async function checkBytes(
       for (const file of rows) {
         signal.throwIfAborted();
         const fault = await faultOf(storage, originalKey(file.hash), file, onBytes);
-        const lines = fault === null ? null : await assetLines(db, file.hash);
-        if (lines !== null) {
+        const lines = fault === null ? null : await assetLines(db, file.hash, language);
+        if (fault !== null && lines !== null) {
           report.lost += 1;
-          for (const line of [`LOST      ${originalKey(file.hash)}: ${fault}`, ...lines]) print(line);
+          for (const line of [lostLine(language, originalKey(file.hash), fault), ...lines]) print(line);
         }
         await checkRenditions({ db, storage }, file, fault === null, options, report);
         report.files += 1;

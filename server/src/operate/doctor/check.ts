@@ -1,6 +1,8 @@
 import type { Check } from '@vitrine/contract/doctor';
+import type { Language } from '@vitrine/contract/languages';
 import type { Config } from '../../core/config.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 
 /** What the doctor needs for its checks. */
@@ -12,28 +14,43 @@ export interface DoctorDeps {
   searchPath: string;
 }
 
-export type Finding = Pick<Check, 'status' | 'detail' | 'remedy'>;
+export interface Finding {
+  status: Check['status'];
+  detail: Sentence;
+  /** Null when no action is needed. */
+  remedy: Sentence | null;
+}
 
 /** One check: its id, its title, and how it is performed. */
 export interface Examination {
   code: string;
-  title: string;
+  title: Sentence;
   look(deps: DoctorDeps): Promise<Finding>;
 }
 
-export function passed(detail: string): Finding {
+export function passed(detail: Sentence): Finding {
   return { status: 'ok', detail, remedy: null };
 }
 
-export function warning(detail: string, remedy: string): Finding {
+export function warning(detail: Sentence, remedy: Sentence): Finding {
   return { status: 'warning', detail, remedy };
 }
 
-export function problem(detail: string, remedy: string): Finding {
+export function problem(detail: Sentence, remedy: Sentence): Finding {
   return { status: 'problem', detail, remedy };
 }
 
-/** `1 job`, `2 jobs`. */
-export function several(count: number, singular: string, plural = `${singular}s`): string {
-  return `${count} ${count === 1 ? singular : plural}`;
+/** Returns the finding of a check in a language (LANGUAGE-8). */
+export function sayFinding(
+  language: Language,
+  { code, title }: Pick<Examination, 'code' | 'title'>,
+  { status, detail, remedy }: Finding,
+): Check {
+  return {
+    code,
+    title: saySentence(language, title),
+    status,
+    detail: saySentence(language, detail),
+    remedy: remedy === null ? null : saySentence(language, remedy),
+  };
 }

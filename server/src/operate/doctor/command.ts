@@ -61,7 +61,7 @@ async function runChecks(
 ): Promise<number> {
   const storage = withPlacedFiles(await openLibraryStorage(config), placedFiles(db));
   const searchPath = process.env.PATH ?? '';
-  const checks = await examineAll({ db, storage, config, searchPath });
+  const checks = await examineAll({ db, storage, config, searchPath }, config.language);
   for (const line of checks.flatMap((check) => linesOf(config.language, check))) print(line);
   const count = (status: Check['status']) => checks.filter((check) => check.status === status).length;
   print(
@@ -100,7 +100,10 @@ async function runBytes(
     );
   };
   try {
-    const report = await checkBytes({ db, storage }, { after, repair, signal: stop.signal, print, progress });
+    const report = await checkBytes(
+      { db, storage },
+      { after, repair, language, signal: stop.signal, print, progress },
+    );
     const { files, bytes, lost, previews, repairing, stoppedAfter } = report;
     const summary = sayCount(
       language,

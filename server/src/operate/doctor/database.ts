@@ -6,24 +6,37 @@ import { knownMigrations } from '../../platform/database/migrate.ts';
 import { examineAddresses } from '../../platform/database/open.ts';
 import { examineReplica } from '../../platform/database/replica.ts';
 import { connectionFault } from '../../platform/database/unusable.ts';
+import {
+  type Sentence,
+  sentence,
+  sentenceCount,
+  sentenceOfError,
+  ToldError,
+  verbatim,
+} from '../../platform/language/sentence.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_POSTGRES = 15;
+
+/** Returns why a connection failed, in the reader's language as far as the reason is our own. */
+function faultOf(error: unknown): Sentence {
+  return error instanceof ToldError ? sentenceOfError(error) : verbatim(connectionFault(error));
+}
 
 /** PostgreSQL's numeric version: 180004 is 18.4. */
 export function judgeDatabaseVersion(number: number): Finding {
   const [major, minor] = [Math.floor(number / 10_000), number % 10_000];
   return major >= OLDEST_POSTGRES
-    ? passed(`PostgreSQL ${major}.${minor}`)
+    ? passed(verbatim(`PostgreSQL ${major}.${minor}`))
     : problem(
-        `PostgreSQL ${major}.${minor} is too old`,
-        `Move the database to PostgreSQL ${OLDEST_POSTGRES} or newer.`,
+        sentence('PostgreSQL {version} is too old', { version: `${major}.${minor}` }),
+        sentence('Move the database to PostgreSQL {version} or newer.', { version: OLDEST_POSTGRES }),
       );
 }
 
 const databaseVersion: Examination = {
   code: 'database_version',
-  title: 'Database version',
+  title: sentence('Database version'),
   async look({ db }) {
     const { rows } = await sql<{
       version: number;
@@ -37,22 +50,26 @@ export function judgeDurability(settings: Readonly<Record<string, string>>): Fin
   const off = Object.keys(settings).filter((name) => settings[name] === 'off');
   if (off.includes('fsync') || off.includes('full_page_writes')) {
     return problem(
-      `${off.join(', ')} off: a power failure can corrupt the database`,
-      `Set ${off.map((name) => `${name} = on`).join(', ')} in postgresql.conf and restart PostgreSQL.`,
+      sentence('{settings} off: a power failure can corrupt the database', { settings: off }),
+      sentence('Set {settings} in postgresql.conf and restart PostgreSQL.', {
+        settings: off.map((name) => `${name} = on`),
+      }),
     );
   }
   if (off.length > 0) {
     return warning(
-      `${off.join(', ')} off: a power failure can lose the latest changes`,
-      'Set synchronous_commit = on in postgresql.conf.',
+      sentence('{settings} off: a power failure can lose the latest changes', { settings: off }),
+      sentence('Set {settings} in postgresql.conf and restart PostgreSQL.', {
+        settings: 'synchronous_commit = on',
+      }),
     );
   }
-  return passed('every acknowledged change is on the disk');
+  return passed(sentence('every acknowledged change is on the disk'));
 }
 
 const durability: Examination = {
   code: 'database_durability',
-  title: 'Database durability',
+  title: sentence('Database durability'),
   async look({ db }) {
     const { rows } = await sql<{ name: string; setting: string }>`select name, setting from pg_settings
       where name in ('fsync', 'full_page_writes', 'synchronous_commit')`.execute(db);
@@ -61,15 +78,22 @@ const durability: Examination = {
 };
 
 export function judgeConnections(used: number, most: number): Finding {
-  const detail = `${used} of ${most} connections are in use`;
+  const detail = sentenceCount(
+    most,
+    ['{used} of # connection is in use', '{used} of # connections are in use'],
+    { used },
+  );
   return used < most * 0.8
     ? passed(detail)
-    : warning(detail, 'Raise max_connections in postgresql.conf, or run fewer processes against it.');
+    : warning(
+        detail,
+        sentence('Raise max_connections in postgresql.conf, or run fewer processes against it.'),
+      );
 }
 
 const connections: Examination = {
   code: 'database_connections',
-  title: 'Database connections',
+  title: sentence('Database connections'),
   async look({ db }) {
     const { rows } = await sql<{ used: number; most: number }>`
       select (select count(*) from pg_stat_activity where backend_type = 'client backend') as used,
@@ -80,47 +104,58 @@ const connections: Examination = {
 
 const addresses: Examination = {
   code: 'database_address',
-  title: 'Address of the database',
+  title: sentence('Address of the database'),
   async look({ config: { databaseUrl, databaseDirectUrl } }) {
-    if (databaseUrl === null) return passed('the database is the embedded PostgreSQL');
+    if (databaseUrl === null) return passed(sentence('the database is the embedded PostgreSQL'));
     try {
       await examineAddresses(databaseUrl, databaseDirectUrl);
     } catch (error) {
       return problem(
-        `a start would refuse ${connectionFault(error)}`,
-        'Correct the setting; see PgBouncer in docs/operations.md.',
+        sentence('a start would refuse {reason}', { reason: faultOf(error) }),
+        sentence('Correct the setting; see PgBouncer in docs/operations.md.'),
       );
     }
     return passed(
-      databaseDirectUrl === null ? 'leads to PostgreSQL itself' : 'both lead to the same database',
+      databaseDirectUrl === null
+        ? sentence('leads to PostgreSQL itself')
+        : sentence('both lead to the same database'),
     );
   },
 };
 
 const replica: Examination = {
   code: 'database_replica',
-  title: 'Replica of the database',
+  title: sentence('Replica of the database'),
   async look({ config: { databaseUrl, databaseDirectUrl, databaseReplicaUrl } }) {
     const primaryUrl = databaseDirectUrl ?? databaseUrl;
-    if (databaseReplicaUrl === null || primaryUrl === null) return passed('no replica is configured');
-    const remedy = 'Reads use the primary meanwhile. Check the replica and VITRINE_DATABASE_REPLICA_URL.';
+    if (databaseReplicaUrl === null || primaryUrl === null)
+      return passed(sentence('no replica is configured'));
+    const remedy = sentence(
+      'Reads use the primary meanwhile. Check the replica and VITRINE_DATABASE_REPLICA_URL.',
+    );
     try {
       const { behindBytes } = await examineReplica(
         { connectionString: primaryUrl },
         { connectionString: databaseReplicaUrl },
       );
       return behindBytes === 0
-        ? passed('the replica follows the primary')
-        : warning(`the replica was ${behindBytes} bytes of log behind after a second`, remedy);
+        ? passed(sentence('the replica follows the primary'))
+        : warning(
+            sentenceCount(behindBytes, [
+              'the replica was # byte of log behind after a second',
+              'the replica was # bytes of log behind after a second',
+            ]),
+            remedy,
+          );
     } catch (error) {
-      return warning(`the replica serves no reads: ${connectionFault(error)}`, remedy);
+      return warning(sentence('the replica serves no reads: {reason}', { reason: faultOf(error) }), remedy);
     }
   },
 };
 
 const migrations: Examination = {
   code: 'migrations',
-  title: 'Version of the library',
+  title: sentence('Version of the library'),
   async look({ db }) {
     const applied = (await db.selectFrom('migrations').select('name').execute()).map(({ name }) => name);
     const known = knownMigrations();
@@ -128,32 +163,38 @@ const migrations: Examination = {
     const missing = known.filter((name) => !applied.includes(name));
     if (newer.length > 0) {
       return problem(
-        `the database was changed by a newer Vitrine (${newer.join(', ')})`,
-        'Start that version, or restore an earlier backup.',
+        sentence('the database was changed by a newer Vitrine ({migrations})', { migrations: newer }),
+        sentence('Start that version, or restore an earlier backup.'),
       );
     }
     if (missing.length > 0) {
       return problem(
-        `the database was last used by an older Vitrine (${missing.join(', ')} missing)`,
-        'Restart Vitrine: it brings the database up to its version when it starts.',
+        sentence('the database was last used by an older Vitrine (without {migrations})', {
+          migrations: missing,
+        }),
+        sentence('Restart Vitrine: it brings the database up to its version when it starts.'),
       );
     }
-    return passed('the database fits this version');
+    return passed(sentence('the database fits this version'));
   },
 };
 
 /** How far the database's clock is ahead, in milliseconds; negative when it is behind. */
 export function judgeClock(ahead: number): Finding {
   const seconds = Math.abs(ahead) / 1000;
-  const detail = `the clocks of Vitrine and its database are ${seconds.toFixed(1)} s apart`;
-  const remedy = 'Synchronise the clocks of both machines over the network (NTP).';
+  const detail = sentence('the clocks of Vitrine and its database are {seconds} s apart', {
+    seconds: Math.round(seconds * 10) / 10,
+  });
+  const remedy = sentence('Synchronise the clocks of both machines over the network (NTP).');
   if (seconds > 60) return problem(detail, remedy);
-  return seconds > 5 ? warning(detail, remedy) : passed('the clocks of Vitrine and its database agree');
+  return seconds > 5
+    ? warning(detail, remedy)
+    : passed(sentence('the clocks of Vitrine and its database agree'));
 }
 
 const clock: Examination = {
   code: 'clock',
-  title: 'Clock',
+  title: sentence('Clock'),
   async look({ db }) {
     const before = Date.now();
     const { rows } = await sql<{
@@ -165,25 +206,36 @@ const clock: Examination = {
 
 /** The user of PostgreSQL when Vitrine runs as root: `uid` has an account, or `others` are its other processes. */
 export function judgeDatabaseUser(uid: number, hasAccount: boolean, others: readonly number[]): Finding {
-  if (!hasAccount && others.length === 0) return passed(`only PostgreSQL uses uid ${uid}`);
-  const why = others.length === 0 ? 'which is an account of this system' : `as does process ${others[0]}`;
+  if (!hasAccount && others.length === 0)
+    return passed(sentence('only PostgreSQL uses uid {uid}', { uid: String(uid) }));
+  const [other] = others;
+  const runs =
+    other === undefined
+      ? sentence('PostgreSQL runs as uid {uid}, which is an account of this system', { uid: String(uid) })
+      : sentence('PostgreSQL runs as uid {uid}, as does process {process}', {
+          uid: String(uid),
+          process: String(other),
+        });
   return warning(
-    `PostgreSQL runs as uid ${uid}, ${why}: other programs of that uid can read the database's files`,
-    'Set VITRINE_POSTGRES_UID to a number that nothing else uses, or run Vitrine as an ordinary user, and restart it.',
+    sentence('{runs}: other programs of that uid can read the database’s files', { runs }),
+    sentence(
+      'Set VITRINE_POSTGRES_UID to a number that nothing else uses, or run Vitrine as an ordinary user, and restart it.',
+    ),
   );
 }
 
 const databaseUser: Examination = {
   code: 'database_user',
-  title: 'User of the database',
+  title: sentence('User of the database'),
   async look({ config }) {
     const cluster = await stat(join(config.dataDir, 'postgres')).catch(() => null);
-    if (config.databaseUrl !== null || cluster === null) return passed('PostgreSQL is an external server');
+    if (config.databaseUrl !== null || cluster === null)
+      return passed(sentence('PostgreSQL is an external server'));
     const { uid } = cluster;
     // The doctor may run as root beside the service of another user, who owns the secret.
     const owner = await stat(join(config.dataDir, 'postgres.secret')).catch(() => null);
     if (uid === process.getuid?.() || uid === owner?.uid)
-      return passed('PostgreSQL runs as the user of Vitrine');
+      return passed(sentence('PostgreSQL runs as the user of Vitrine'));
     return judgeDatabaseUser(uid, isAccount(uid), await otherProcessesOf(uid));
   },
 };
@@ -191,17 +243,21 @@ const databaseUser: Examination = {
 /** Whether the role that Vitrine connects as is a superuser of PostgreSQL (RUN-43). */
 const databaseRole: Examination = {
   code: 'database_role',
-  title: 'Role in the database',
+  title: sentence('Role in the database'),
   async look({ db, config }) {
     const { rows } = await sql<{ name: string; superuser: boolean }>`
       select rolname as name, rolsuper as superuser from pg_roles where rolname = current_user`.execute(db);
     const name = rows[0]?.name ?? '';
-    if (rows[0]?.superuser !== true) return passed(`${name} is no superuser`);
+    if (rows[0]?.superuser !== true) return passed(sentence('{role} is no superuser', { role: name }));
     return warning(
-      `${name} is a superuser: anyone who finds a way to send statements controls the whole server`,
+      sentence('{role} is a superuser: anyone who finds a way to send statements controls the whole server', {
+        role: name,
+      }),
       config.databaseUrl === null
-        ? 'Restart Vitrine; if the warning stays, the lines of the start say why.'
-        : 'Let an ordinary role own the database, and put it into DATABASE_URL; see "Your own PostgreSQL" in docs/operations.md.',
+        ? sentence('Restart Vitrine; if the warning stays, the lines of the start say why.')
+        : sentence(
+            'Let an ordinary role own the database, and put it into DATABASE_URL; see “Your own PostgreSQL” in docs/operations.md.',
+          ),
     );
   },
 };

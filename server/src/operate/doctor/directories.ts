@@ -1,11 +1,12 @@
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { type Examination, passed, problem } from './check.ts';
 
 const directory: Examination = {
   code: 'directory',
-  title: 'Directory of accounts',
+  title: sentence('Directory of accounts'),
   async look({ config: { identityProviders } }) {
     const settings = identityProviders.find((provider) => provider.name === 'ldap');
-    if (settings === undefined) return passed('no LDAP directory is configured');
+    if (settings === undefined) return passed(sentence('no LDAP directory is configured'));
     const place = `${settings.host}:${settings.port}`;
     // Only libraries with a directory load the client.
     const { examineDirectory } = await import('../../people/identity/providers/ldap.ts');
@@ -13,11 +14,14 @@ const directory: Examination = {
       await examineDirectory(settings);
     } catch (error) {
       return problem(
-        `nobody can sign in with the LDAP directory ${place}: ${error instanceof Error ? error.message : error}`,
-        'Check the directory and the settings VITRINE_LDAP_*.',
+        sentence('nobody can sign in with the LDAP directory {place}: {reason}', {
+          place,
+          reason: sentenceOfError(error),
+        }),
+        sentence('Check the directory and the settings VITRINE_LDAP_*.'),
       );
     }
-    return passed(`${place} answers searches below ${settings.searchBase}`);
+    return passed(sentence('{place} answers searches below {base}', { place, base: settings.searchBase }));
   },
 };
 

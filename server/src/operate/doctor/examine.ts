@@ -1,6 +1,8 @@
 import type { Check } from '@vitrine/contract/doctor';
+import type { Language } from '@vitrine/contract/languages';
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { backupExaminations } from './backup.ts';
-import { type DoctorDeps, type Examination, type Finding, problem } from './check.ts';
+import { type DoctorDeps, type Examination, type Finding, problem, sayFinding } from './check.ts';
 import { databaseExaminations } from './database.ts';
 import { directoryExaminations } from './directories.ts';
 import { jobExaminations } from './jobs.ts';
@@ -28,7 +30,8 @@ const examinations: readonly Examination[] = [
 function afterAWhile(): { finding: Promise<Finding>; cancel(): void } {
   const { promise, resolve } = Promise.withResolvers<Finding>();
   const timer = setTimeout(
-    () => resolve(problem('the check timed out', 'See the log, and run the check again.')),
+    () =>
+      resolve(problem(sentence('the check timed out'), sentence('See the log, and run the check again.'))),
     PATIENCE_MS,
   );
   return { finding: promise, cancel: () => clearTimeout(timer) };
@@ -40,22 +43,26 @@ async function lookAt(examination: Examination, deps: DoctorDeps): Promise<Findi
   try {
     return await Promise.race([examination.look(deps), patience.finding]);
   } catch (error) {
-    const why = error instanceof Error && error.message !== '' ? error.message : String(error);
-    return problem(`the check failed: ${why}`, 'See the log.');
+    return problem(
+      sentence('the check failed: {reason}', { reason: sentenceOfError(error) }),
+      sentence('See the log.'),
+    );
   } finally {
     patience.cancel();
   }
 }
 
-/** Runs checks one by one, by default all, so that a busy library keeps connections for its users. */
+/**
+ * Runs checks one by one, by default all, so that a busy library keeps connections for its users. Returns the findings in
+ * a language.
+ */
 export async function examineAll(
   deps: DoctorDeps,
+  language: Language,
   chosen: readonly Examination[] = examinations,
 ): Promise<Check[]> {
   const checks: Check[] = [];
-  for (const examination of chosen) {
-    const { code, title } = examination;
-    checks.push({ code, title, ...(await lookAt(examination, deps)) });
-  }
+  for (const examination of chosen)
+    checks.push(sayFinding(language, examination, await lookAt(examination, deps)));
   return checks;
 }

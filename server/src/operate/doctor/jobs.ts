@@ -1,40 +1,45 @@
 import { jobNames } from '@vitrine/contract/jobs';
 import { sql } from 'kysely';
 import { countLiveWorkers, kindsWithoutWorker } from '../../platform/jobs/liveness.ts';
+import { sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { jobInState } from '../admin/job-list.ts';
-import { type Examination, type Finding, passed, problem, several, warning } from './check.ts';
+import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const MOST_COUNTED = 10_000;
 
 const failedJobs: Examination = {
   code: 'jobs_failed',
-  title: 'Failed jobs',
+  title: sentence('Failed jobs'),
   async look({ db }) {
     const { rows } = await sql<{ name: string; n: number }>`
       select j.task_identifier as name, count(*) as n from (
         select j.task_identifier from graphile_worker.jobs j where ${jobInState.failed} limit ${MOST_COUNTED}) j
       group by 1 order by 2 desc`.execute(db);
-    if (rows.length === 0) return passed('no job has failed');
-    const named = rows.map(({ name, n }) => `${n} ${name}`).join(', ');
+    if (rows.length === 0) return passed(sentence('no job has failed'));
+    const jobs = rows.map(({ name, n }) => `${n} ${name}`);
     return warning(
-      `permanently failed jobs: ${named}`,
-      'See the reasons under Jobs. Try them again once the cause is fixed, or remove them.',
+      sentence('permanently failed jobs: {jobs}', { jobs }),
+      sentence('See the reasons under Jobs. Try them again once the cause is fixed, or remove them.'),
     );
   },
 };
 
 /** How long the oldest due job has waited, in minutes. */
 export function judgeWaiting(minutes: number): Finding {
-  if (minutes < 10) return passed('no due job has waited for long');
-  const detail = `a job that is due has waited for ${several(Math.round(minutes), 'minute')}`;
-  const remedy =
-    'Long work, such as an import, takes time. Otherwise check that a worker runs, and see its log; `vitrine worker` adds one.';
+  if (minutes < 10) return passed(sentence('no due job has waited for long'));
+  const detail = sentenceCount(Math.round(minutes), [
+    'a job that is due has waited for # minute',
+    'a job that is due has waited for # minutes',
+  ]);
+  const remedy = sentence(
+    'Long work, such as an import, takes time. Otherwise check that a worker runs, and see its log; `vitrine worker` adds one.',
+  );
   return minutes < 60 ? warning(detail, remedy) : problem(detail, remedy);
 }
 
 const waitingJobs: Examination = {
   code: 'jobs_waiting',
-  title: 'Waiting jobs',
+  title: sentence('Waiting jobs'),
   async look({ db }) {
     const { rows } = await sql<{ minutes: number | null }>`
       select extract(epoch from now() - min(j.run_at)) / 60 as minutes from graphile_worker.jobs j
@@ -45,20 +50,20 @@ const waitingJobs: Examination = {
 
 const workers: Examination = {
   code: 'workers',
-  title: 'Workers',
+  title: sentence('Workers'),
   async look({ db }) {
     const live = await countLiveWorkers(db);
     const missing = live === 0 ? [] : await kindsWithoutWorker(db, jobNames);
     if (missing.length > 0) {
       return problem(
-        `no process takes these kinds of jobs, which wait: ${missing.sort().join(', ')}`,
-        'Name them in VITRINE_JOBS of a process, or start `vitrine worker` without VITRINE_JOBS.',
+        sentence('no process takes these kinds of jobs, which wait: {kinds}', { kinds: missing.sort() }),
+        sentence('Name them in VITRINE_JOBS of a process, or start `vitrine worker` without VITRINE_JOBS.'),
       );
     }
-    if (live > 0) return passed(`${several(live, 'process', 'processes')} running jobs`);
+    if (live > 0) return passed(sentenceCount(live, ['# process running jobs', '# processes running jobs']));
     return problem(
-      'no process runs jobs: uploads get no previews, and cleanup does not run',
-      'Start Vitrine (`vitrine start` has a worker inside) or `vitrine worker`.',
+      sentence('no process runs jobs: uploads get no previews, and cleanup does not run'),
+      sentence('Start Vitrine (`vitrine start` has a worker inside) or `vitrine worker`.'),
     );
   },
 };

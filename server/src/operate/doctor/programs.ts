@@ -7,22 +7,25 @@ import { confinementOf } from '../../core/decoder-confinement.ts';
 import type { Abilities } from '../../media/decoding/abilities.ts';
 import { openConfinement } from '../../media/decoding/confinement.ts';
 import { findProgram } from '../../media/ffmpeg/program.ts';
+import { type Sentence, sentence, verbatim } from '../../platform/language/sentence.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_NODE = 24;
 
 export function judgeNode(version: string): Finding {
   return Number(version.split('.')[0]) >= OLDEST_NODE
-    ? passed(`Node ${version}`)
+    ? passed(verbatim(`Node ${version}`))
     : problem(
-        `Node ${version} is too old`,
-        `Run \`npm ci\` with install scripts on, which brings Node ${OLDEST_NODE}.`,
+        sentence('Node {version} is too old', { version }),
+        sentence('Run `npm ci` with install scripts on, which brings Node {version}.', {
+          version: OLDEST_NODE,
+        }),
       );
 }
 
 const node: Examination = {
   code: 'node',
-  title: 'Node',
+  title: verbatim('Node'),
   look: async () => judgeNode(process.versions.node),
 };
 
@@ -41,15 +44,15 @@ async function find(program: string, searchPath: string): Promise<string | null>
 
 const perl: Examination = {
   code: 'perl',
-  title: 'Perl',
+  title: verbatim('Perl'),
   async look({ searchPath }) {
     const path = await find('perl', searchPath);
     return path === null
       ? warning(
-          'not found: metadata is read by a simpler reader, without ExifTool',
-          'Install perl (`apt install perl`).',
+          sentence('not found: metadata is read by a simpler reader, without ExifTool'),
+          sentence('Install perl (`apt install perl`).'),
         )
-      : passed(path);
+      : passed(verbatim(path));
   },
 };
 
@@ -64,17 +67,17 @@ async function packagedFfmpegLoads(): Promise<boolean> {
 
 /** Judges the FFmpeg that makes previews: the system's program, otherwise npm's package. */
 export function judgeFfmpeg(program: string | null, hasPackage: boolean): Finding {
-  if (program !== null) return passed(program);
-  if (hasPackage) return passed('the one of npm (node-av)');
+  if (program !== null) return passed(verbatim(program));
+  if (hasPackage) return passed(sentence('the one of npm (node-av)'));
   return warning(
-    'not found: video and sound get no previews',
-    'Install ffmpeg (`apt install ffmpeg`), or run `npm ci`, which brings another one.',
+    sentence('not found: video and sound get no previews'),
+    sentence('Install ffmpeg (`apt install ffmpeg`), or run `npm ci`, which brings another one.'),
   );
 }
 
 const ffmpeg: Examination = {
   code: 'ffmpeg',
-  title: 'FFmpeg',
+  title: verbatim('FFmpeg'),
   async look({ config, searchPath }) {
     const program = await findProgram(config.ffmpeg ?? undefined, searchPath);
     return judgeFfmpeg(program?.ffmpeg ?? null, program === null && (await packagedFfmpegLoads()));
@@ -93,61 +96,77 @@ function hasHeicReader(): boolean {
 
 const heic: Examination = {
   code: 'heic',
-  title: 'HEIC',
+  title: verbatim('HEIC'),
   async look() {
     const { sharp } = await import('../../media/tuned-sharp.ts');
     const native = sharp.format.heif?.input.fileSuffix?.includes('.heic') === true;
     return native || hasHeicReader()
-      ? passed('pictures of iPhones get previews')
+      ? passed(sentence('pictures of iPhones get previews'))
       : warning(
-          'not read: pictures in HEIC are kept without previews',
-          'Nothing to install yet; their originals are safe and are rendered when a version reads them.',
+          sentence('not read: pictures in HEIC are kept without previews'),
+          sentence(
+            'Nothing to install yet; their originals are safe and are rendered when a version reads them.',
+          ),
         );
   },
 };
 
 /** What decoders could do although they need not, and what they cannot do. */
-function judgeAbilities(found: Abilities): { can: string[]; cannot: string[] } {
-  const can: string[] = [];
-  const cannot: string[] = [];
-  const judge = (isAble: boolean, able: string, unable: string) =>
+function judgeAbilities(found: Abilities): { can: Sentence[]; cannot: Sentence[] } {
+  const can: Sentence[] = [];
+  const cannot: Sentence[] = [];
+  const judge = (isAble: boolean, able: Sentence, unable: Sentence) =>
     isAble ? can.push(able) : cannot.push(unable);
-  const names = (paths: string[]) => paths.join(', ');
-  judge(found.isCapable, 'have capabilities of root', 'capabilities');
-  judge(found.canGainRights, 'could gain rights through set-user-ID programs', 'ways to gain rights');
-  judge(found.hasNetwork, 'reach the network', 'a network');
+  judge(found.isCapable, sentence('have capabilities of root'), sentence('capabilities'));
+  judge(
+    found.canGainRights,
+    sentence('could gain rights through set-user-ID programs'),
+    sentence('ways to gain rights'),
+  );
+  judge(found.hasNetwork, sentence('reach the network'), sentence('a network'));
   judge(
     found.writable.length > 0,
-    `write in ${names(found.writable)}`,
-    'write access outside their directories',
+    sentence('write in {paths}', { paths: found.writable }),
+    sentence('write access outside their directories'),
   );
-  judge(found.readable.length > 0, `read ${names(found.readable)}`, 'access to the secrets of the library');
+  judge(
+    found.readable.length > 0,
+    sentence('read {paths}', { paths: found.readable }),
+    sentence('access to the secrets of the library'),
+  );
   return { can, cannot };
 }
 
+/** Returns as whom decoders run. */
+function userOf(found: Abilities, ownUid: number, isOther: boolean): Sentence {
+  if (isOther) return sentence('decoders run as uid {uid}', { uid: String(found.uid) });
+  return ownUid === 0 ? sentence('decoders run as root') : sentence('decoders run as the user of Vitrine');
+}
+
 /** `ownUid` is the user of Vitrine, and `missing` says why decoders have more rights than they need. */
-export function judgeDecoders(found: Abilities, ownUid: number, missing: readonly string[]): Finding {
+export function judgeDecoders(found: Abilities, ownUid: number, missing: readonly Sentence[]): Finding {
   const { can, cannot } = judgeAbilities(found);
   // In a user namespace of its own, the user of Vitrine is shown as root without rights.
   const isOther = ownUid === 0 && found.uid !== 0;
-  const who = isOther
-    ? `run as uid ${found.uid}`
-    : ownUid === 0
-      ? 'run as root'
-      : 'run as the user of Vitrine';
-  const holds = cannot.length === 0 ? who : `${who} without ${cannot.join(', ')}`;
-  if (can.length === 0 && (isOther || ownUid !== 0)) return passed(`decoders ${holds}`);
-  const why = missing.length === 0 ? '' : ` (${missing.join('; ')})`;
-  const abilities = can.length === 0 ? '' : `; but they ${can.join(', ')}`;
+  const user = userOf(found, ownUid, isOther);
+  const held =
+    cannot.length === 0 ? user : sentence('{decoders} without {rights}', { decoders: user, rights: cannot });
+  if (can.length === 0 && (isOther || ownUid !== 0)) return passed(held);
+  const able =
+    can.length === 0
+      ? held
+      : sentence('{decoders}; but they {abilities}', { decoders: held, abilities: can });
   return warning(
-    `decoders ${holds}${abilities}${why}`,
-    'A file that takes over its decoder could do this, too. See "What decoders may do" in docs/operations.md.',
+    missing.length === 0 ? able : sentence('{decoders} ({reasons})', { decoders: able, reasons: missing }),
+    sentence(
+      'A file that takes over its decoder could do this, too. See “What decoders may do” in docs/operations.md.',
+    ),
   );
 }
 
 const decoders: Examination = {
   code: 'decoders',
-  title: 'Decoders',
+  title: sentence('Decoders'),
   async look({ config, storage }) {
     const confinement = await openConfinement(confinementOf(config, storage));
     try {

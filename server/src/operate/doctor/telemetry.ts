@@ -1,10 +1,12 @@
+import { sentence } from '../../platform/language/sentence.ts';
 import { type Examination, type Finding, passed, warning } from './check.ts';
 
 /** Timeout of the collector's response. */
 const ANSWER_WITHIN_MS = 3000;
 
-const remedy =
-  'Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, and that the collector takes OTLP over HTTP.';
+const remedy = sentence(
+  'Check OTEL_EXPORTER_OTLP_ENDPOINT and OTEL_EXPORTER_OTLP_HEADERS, and that the collector takes OTLP over HTTP.',
+);
 
 /** Sends an empty export to the collector, which it must accept. */
 async function askCollector({
@@ -22,25 +24,33 @@ async function askCollector({
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
   }).catch(() => null);
   await asked?.body?.cancel();
-  if (asked === null) return warning(`traces are lost: ${host} does not answer`, remedy);
-  if (!asked.ok) return warning(`traces are lost: ${host} refuses them with ${asked.status}`, remedy);
-  return passed(`traces go to ${host}`);
+  if (asked === null) return warning(sentence('traces are lost: {host} does not answer', { host }), remedy);
+  if (!asked.ok)
+    return warning(
+      sentence('traces are lost: {host} refuses them with {status}', { host, status: String(asked.status) }),
+      remedy,
+    );
+  return passed(sentence('traces go to {host}', { host }));
 }
 
 const traces: Examination = {
   code: 'traces',
-  title: 'Traces',
+  title: sentence('Traces'),
   look: async ({ config }) =>
     config.tracing === null
-      ? passed('off: OTEL_EXPORTER_OTLP_ENDPOINT is not set')
+      ? passed(sentence('off: OTEL_EXPORTER_OTLP_ENDPOINT is not set'))
       : askCollector(config.tracing),
 };
 
 const metrics: Examination = {
   code: 'metrics',
-  title: 'Metrics',
+  title: sentence('Metrics'),
   look: async ({ config }) =>
-    passed(config.metricsToken === null ? 'off: VITRINE_METRICS_TOKEN is not set' : 'on, at /metrics'),
+    passed(
+      config.metricsToken === null
+        ? sentence('off: VITRINE_METRICS_TOKEN is not set')
+        : sentence('on, at {path}', { path: '/metrics' }),
+    ),
 };
 
 export const telemetryExaminations = [metrics, traces];

@@ -1,22 +1,67 @@
 import type { Language } from '@vitrine/contract/languages';
-import { type Given, type Names, say, type Values } from './say.ts';
+import { type Names, say, sayCount, type Values } from './say.ts';
 
-/** A text with its values, to be said where the language of the reader is known. */
+/** A value of a sentence: text that is the same in every language, a number, another sentence, or a list. */
+export type Told = string | number | Sentence | readonly (string | Sentence)[];
+
+/** A text with its values, to be said where the language of the reader is known. It can be stored as JSON. */
 export interface Sentence {
+  /** The English text, which is the key of the catalogues. One with a count has its two forms, each on a line. */
   readonly text: string;
-  readonly values: Values;
+  readonly values: Readonly<Record<string, Told>>;
+  /** Chooses the form, and is in place of each `#`. */
+  readonly count?: number;
 }
 
+type GivenTold<Name extends string> = [Name] extends [never] ? [] : [Readonly<Record<Name, Told>>];
+
+// The casts: `GivenTold` has checked the values, but TypeScript cannot derive that from a generic rest parameter.
+const toldValues = (given: readonly unknown[]) => (given[0] ?? {}) as Sentence['values'];
+
 /** Returns a text of the catalogues with its values. The English text is a literal, as for `say`. */
-export function sentence<const Text extends string>(text: Text, ...given: Given<Names<Text>>): Sentence {
-  // The cast: `Given` has checked the values, but TypeScript cannot derive that from a generic rest parameter.
-  return { text, values: (given[0] ?? {}) as Values };
+export function sentence<const Text extends string>(text: Text, ...given: GivenTold<Names<Text>>): Sentence {
+  return { text, values: toldValues(given) };
+}
+
+/** Returns a text that depends on a count, as for `sayCount`. */
+export function sentenceCount<const One extends string, const Other extends string>(
+  count: number,
+  [one, other]: readonly [one: One, other: Other],
+  ...given: GivenTold<Names<One | Other>>
+): Sentence {
+  return { text: `${one}\n${other}`, values: toldValues(given), count };
+}
+
+/** Returns a text that is the same in every language, such as a path or a command. */
+export const verbatim = (text: string): Sentence => ({ text: '{text}', values: { text } });
+
+function tell(language: Language, value: Told): string | number {
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if ('text' in value) return saySentence(language, value);
+  return listed(
+    language,
+    value.map((part) => String(tell(language, part))),
+  );
 }
 
 /** Returns a sentence in a language. */
-export const saySentence = (language: Language, { text, values }: Sentence): string =>
-  // The type of a text that is not a literal asks for no values, which the sentence has.
-  (say as (language: Language, text: string, values: Values) => string)(language, text, values);
+export function saySentence(language: Language, { text, values, count }: Sentence): string {
+  const told: Values = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, tell(language, value)]),
+  );
+  const [one = '', other = one] = text.split('\n');
+  // The casts: the type of a text that is not a literal asks for no values, which the sentence has.
+  return count === undefined
+    ? (say as (language: Language, text: string, values: Values) => string)(language, text, told)
+    : (
+        sayCount as (
+          language: Language,
+          count: number,
+          forms: readonly [string, string],
+          values: Values,
+        ) => string
+      )(language, count, [one, other], told);
+}
 
 /** An error that people read in their language. Its `message` is in English, for logs and scripts. */
 export class ToldError extends Error {
@@ -33,6 +78,12 @@ export const sayError = (language: Language, error: Error): string =>
   error instanceof ToldError && error.sentence !== null
     ? saySentence(language, error.sentence)
     : error.message;
+
+/** Returns what an error says, to be said later; its own message if it is not translated. */
+export function sentenceOfError(error: unknown): Sentence {
+  if (error instanceof ToldError && error.sentence !== null) return error.sentence;
+  return verbatim(error instanceof Error && error.message !== '' ? error.message : String(error));
+}
 
 /** Joins parts that do not depend on each other: `2 files, 1 folder`. */
 export const listed = (language: Language, parts: readonly string[]): string =>
