@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AssetCell, CollectionCell, PostCell, Thread } from './due.ts';
 import { processings, sensitivities, statuses, type TeamName, teams, visibilities } from './matrix.ts';
+import { asksAll } from './setting.ts';
 
 /** Every combination of states in the table of the access matrix. Nothing here needs a server. */
 
@@ -41,8 +42,8 @@ function assetCell(changes: Partial<AssetCell> = {}): AssetCell {
 const assetDeleters = [null, 'owner', 'assets.admin', 'stranger'] as const;
 const postDeleters = [null, 'author', 'posts.admin', 'stranger'] as const;
 /** Returns the next of them; every second cell is deleted. */
-const inTurn = <T>(deleters: readonly (T | null)[], cells: readonly unknown[]): T | null =>
-  deleters[Math.floor(cells.length / 2) % deleters.length] ?? null;
+const inTurn = <T>(deleters: readonly (T | null)[], index: number): T | null =>
+  deleters[Math.floor(index / 2) % deleters.length] ?? null;
 
 /** Sensitivities that do not depend on posts. */
 const byThemselves = sensitivities.filter((sensitivity) => sensitivity !== 'posts');
@@ -56,7 +57,7 @@ function everyAsset(inTeams: readonly TeamName[]): AssetCell[] {
         for (const sensitivity of byThemselves) {
           for (const mature of [false, true]) {
             for (const deleted of [false, true]) {
-              const deletedBy = deleted ? inTurn(assetDeleters, cells) : null;
+              const deletedBy = deleted ? inTurn(assetDeleters, cells.length) : null;
               cells.push(assetCell({ team, status, processing, sensitivity, mature, deleted, deletedBy }));
             }
           }
@@ -161,18 +162,38 @@ function sharedAssets(): AssetCell[] {
   return cells;
 }
 
-/** Posts with this member in every state. */
-function everyPost(asset: AssetCell, changes: Partial<PostCell> = {}): PostCell[] {
+/** Posts with this member in every state, of which `isNeeded` may choose some. */
+function everyPost(
+  asset: AssetCell,
+  changes: Partial<PostCell> = {},
+  isNeeded: (state: Pick<PostCell, 'visibility' | 'draft' | 'deleted'>, index: number) => boolean = () =>
+    true,
+): PostCell[] {
   const cells: PostCell[] = [];
+  let index = 0;
   for (const visibility of visibilities) {
     for (const draft of [false, true]) {
       for (const deleted of [false, true]) {
-        const deletedBy = deleted ? inTurn(postDeleters, cells) : null;
-        cells.push(postCell([asset], { visibility, draft, deleted, deletedBy, ...changes }));
+        const deletedBy = deleted ? inTurn(postDeleters, index) : null;
+        if (isNeeded({ visibility, draft, deleted }, index))
+          cells.push(postCell([asset], { visibility, draft, deleted, deletedBy, ...changes }));
+        index += 1;
       }
     }
   }
   return cells;
+}
+
+/**
+ * Posts with this member: the one that everybody reads, and a quarter of the others, different ones for each member. The
+ * rules of posts and those of their members meet in every pair of properties.
+ */
+function somePosts(asset: AssetCell, turn: number): PostCell[] {
+  return everyPost(asset, {}, ({ visibility, draft, deleted }, index) => {
+    if (asksAll || (visibility === 'public' && !draft && !deleted)) return true;
+    const mixed = Math.imul(turn * 20 + index + 1, 0x9e3779b1);
+    return ((mixed ^ (mixed >>> 15)) >>> 16) % 4 === 0;
+  });
 }
 
 /** Posts with several members, with members of other owners, and without members: covers, placeholders, identities. */
@@ -283,7 +304,7 @@ function relateNeighbours(assets: readonly AssetCell[]): void {
 
 export function makeCells(): Cells {
   const assets = everyAsset(['none', 'team']);
-  const posts = assets.flatMap((asset) => everyPost(asset));
+  const posts = assets.flatMap(somePosts);
   const elsewhere = everyAsset(['above', 'below', 'elsewhere']);
   posts.push(...elsewhere.map((asset) => postCell([asset], { tag: 'teams' })));
   const plain = assetCell();

@@ -7,7 +7,7 @@ import { type AssetCell, answerOf, type CollectionCell } from './due.ts';
 import { openLedger } from './ledger.ts';
 import { type CallerKind, callerKinds, postAdministrators, shownEverything } from './matrix.ts';
 import { addOthers } from './others.ts';
-import { asksAll, fifth, type Matrix, POOL, setSwitches, usual } from './setting.ts';
+import { asksAll, type Matrix, ownPart, POOL, setSwitches, usual } from './setting.ts';
 import { type Caller, disguiseNames, makeWorld } from './world.ts';
 
 /**
@@ -87,9 +87,9 @@ const keysOf = <K extends string>(record: Record<K, unknown>): K[] => {
 export const assetFieldNames = keysOf(assetFields);
 export const collectionFieldNames = keysOf(collectionFields);
 
-/** A fifth of all cells for each kind of caller, a quarter for disguised callers and those with additional rights. */
+/** The own part of each kind of caller, a quarter for disguised callers and those with additional rights. */
 export function aboutPortion<T>(caller: Caller, cells: readonly T[]): readonly T[] {
-  return caller.name === caller.kind ? fifth(caller, cells) : cells.filter((_, index) => index % 4 === 0);
+  return caller.name === caller.kind ? ownPart(caller, cells) : cells.filter((_, index) => index % 4 === 0);
 }
 
 /**

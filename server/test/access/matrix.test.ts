@@ -164,7 +164,7 @@ describe.each(names)('access matrix, public mode on and mature content allowed: 
       ),
     );
     const unrated = single.filter(({ mature }) => !mature);
-    await askInTurns(matrix, caller, assetProbes(), unrated, labelOfAsset);
+    await askInTurns(matrix, caller, assetProbes(), unrated, labelOfAsset, 10);
     everythingHolds(matrix);
   });
 

@@ -165,18 +165,20 @@ export const changingAsset = (who: CallerKind, asset: AssetCell, done: number) =
 export const reading = (who: CallerKind, post: PostCell) => (readsPost(who, post) ? 200 : 404);
 export const threadOf = ({ thread }: PostCell): Thread => must(thread, 'thread');
 
-/** Sends each probe for every fourth cell, with different cells for each caller. */
+/** Sends each probe for one in `every` cells, with different cells for each caller. */
 export async function askInTurns<C>(
   matrix: Matrix,
   caller: Caller,
   probes: readonly Probe<C>[],
   cells: readonly C[],
   labelOf: (cell: C) => string,
+  every = 4,
 ) {
   const seed = seedOf(caller);
   const asked = cells.map((cell, place) => ({ cell, turn: place + seed }));
   await together(asked, async ({ cell, turn }) => {
     for (const [index, probe] of probes.entries())
-      if (asksAll || (index + turn) % 4 === 0) await ask(matrix, caller, probe, cell, labelOf(cell), usual);
+      if (asksAll || (index + turn) % every === 0)
+        await ask(matrix, caller, probe, cell, labelOf(cell), usual);
   });
 }

@@ -24,16 +24,21 @@ export const asksAll = process.env.ACCESS_MATRIX === 'all';
 export const seedOf = ({ name }: Caller): number =>
   Array.from(name).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) >>> 0, 7);
 
+/** Of more cells than this, each caller requests a smaller part: many callers request each kind of cell anyway. */
+const MANY = 100;
+
 /**
- * Returns a fifth of the cells, a different one for each caller, so that a fifth of the callers test each cell. The
- * fifths follow a hash of the index: neighbouring cells differ in one property, which no fifth may omit.
+ * Returns a fifth of the cells, or a tenth of many, a different part for each caller, so that as large a part of the
+ * callers tests each cell. The parts follow a hash of the index: neighbouring cells differ in one property, which no
+ * part may omit.
  */
-export function fifth<T>(caller: Caller, cells: readonly T[]): readonly T[] {
+export function ownPart<T>(caller: Caller, cells: readonly T[]): readonly T[] {
   if (asksAll) return cells;
+  const oneIn = cells.length > MANY ? 10 : 5;
   const seed = seedOf(caller);
   const isAsked = (index: number) => {
     const mixed = Math.imul((index + 1) ^ seed, 0x9e3779b1);
-    return ((mixed ^ (mixed >>> 15)) >>> 16) % 5 === 0;
+    return ((mixed ^ (mixed >>> 15)) >>> 16) % oneIn === 0;
   };
   return cells.filter((_, index) => isAsked(index));
 }
@@ -46,19 +51,21 @@ const isDistinguished = (caller: Caller, distinguished: readonly CallerKind[]) =
 
 const partOf = <T>(cells: readonly T[]) => cells.filter((_, index) => index % PART === 0);
 
-/** Returns a fifth of these cells for callers whom these rules distinguish, and fewer for the others. */
+/** Returns the own part of these cells for callers whom these rules distinguish, and fewer for the others. */
 export function portion<T>(
   caller: Caller,
   cells: readonly T[],
   distinguished: readonly CallerKind[],
 ): readonly T[] {
-  return isDistinguished(caller, distinguished) ? fifth(caller, cells) : partOf(cells);
+  return isDistinguished(caller, distinguished) ? ownPart(caller, cells) : partOf(cells);
 }
 
-/** Returns the assets to request individually: the decisive ones, or some of them for callers like many others. */
+/** Returns the assets to request individually: half of the decisive ones, or fewer for callers like many others. */
 export function singleAssets(caller: Caller, cells: readonly AssetCell[]): readonly AssetCell[] {
   const decisive = decisiveAssets(caller.kind, cells);
-  return isDistinguished(caller, byAssets) ? decisive : partOf(decisive);
+  if (!isDistinguished(caller, byAssets)) return partOf(decisive);
+  // Most of them are decisive for several callers.
+  return decisive.filter((_, index) => asksAll || (index + seedOf(caller)) % 2 === 0);
 }
 
 export async function setSwitches(matrix: Matrix, { publicMode, matureAllowed }: Switches): Promise<void> {
