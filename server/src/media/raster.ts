@@ -95,7 +95,7 @@ async function render(source: Source, original: Shape, rungs: readonly Rung[], o
   const { data, info } = await decodeTo(source, largest, 'fill').raw().toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   const open = () => sharp(data, { raw: { width, height, channels }, limitInputPixels: false });
-  const thumbhash = thumbhashOf(open());
+  const thumbhash = thumbhashOf({ data, width, height, channels });
   const files = stepsOf(rungs, original).map((step) => {
     const { shape, cropped } = step;
     // The square of a long strip is larger than the shrunk strip, so it is cut from the original.
@@ -106,8 +106,8 @@ async function render(source: Source, original: Shape, rungs: readonly Rung[], o
     return writeStep(picture, step, outDir);
   });
   // Waits for all work to settle before rejecting, because the caller then removes the directory.
-  await Promise.allSettled([thumbhash, ...files]);
-  return { thumbhash: await thumbhash, renditions: (await Promise.all(files)).flat() };
+  await Promise.allSettled(files);
+  return { thumbhash, renditions: (await Promise.all(files)).flat() };
 }
 
 /** Matches seek errors of decoders; they contain internal paths, which must not be disclosed. */

@@ -78,44 +78,63 @@ export interface Undecoded {
   waits: boolean;
 }
 
-/**
- * Enqueues what `enqueueRender` and `enqueueExtract` do for many new assets of one owner, in two statements. `isLater`: their
- * metadata is read when `readMetadataNow` is called, or else a day later.
- */
-export async function enqueueNew(
+/** Enqueues the rendering of those new files of an owner that wait for it. Returns the priority of each place among the files. */
+async function enqueueRenders(
   tx: Tx,
   ownerRef: number,
   assets: readonly Undecoded[],
-  { isLater = false } = {},
-): Promise<void> {
+): Promise<(place: number) => number> {
   const owner = String(ownerRef);
   const waiting = await countWaiting(tx, ownerRef);
   const priorityOf = (place: number) => Math.min(waiting + place, MOST_TURNS);
-  const rendered = assets.filter(({ waits }) => waits);
-  const runAt = new Date(Date.now() + CALLED_WITHIN_MS).toISOString();
-  await enqueueAll(
-    tx,
-    'render',
-    rendered.map(({ hash, mime }, place) => ({
+  const jobs = assets
+    .filter(({ waits }) => waits)
+    .map(({ hash, mime }, place) => ({
       payload: { hash, owner },
       key: `render:${hash}:${owner}`,
       priority: priorityOf(place),
       flags: turnFlags(previewKind(mime), owner),
-    })),
-  );
-  await enqueueAll(
-    tx,
-    'extract',
-    assets.map(({ id, hash }, place) => ({
-      payload: { hash, asset: id },
-      key: `extract:${id}`,
-      flags: turnFlags('metadata', owner),
-      ...(isLater ? { priority: WHEN_CALLED, runAt } : { priority: priorityOf(place) }),
-    })),
-  );
+    }));
+  await enqueueAll(tx, 'render', jobs);
+  return priorityOf;
 }
 
-/** Starts the jobs that `enqueueNew` postponed. */
+const extractJob = ({ id, hash }: Undecoded, ownerRef: number) => ({
+  payload: { hash, asset: id },
+  key: `extract:${id}`,
+  flags: turnFlags('metadata', String(ownerRef)),
+});
+
+/** Enqueues what `enqueueRender` and `enqueueExtract` do for many new assets of one owner, in two statements. */
+export async function enqueueNew(tx: Tx, ownerRef: number, assets: readonly Undecoded[]): Promise<void> {
+  const priorityOf = await enqueueRenders(tx, ownerRef, assets);
+  const jobs = assets.map((asset, place) => ({
+    ...extractJob(asset, ownerRef),
+    priority: priorityOf(place),
+  }));
+  await enqueueAll(tx, 'extract', jobs);
+}
+
+/**
+ * Does the same for new assets of several owners, most of which are rendered already. Their metadata is read when
+ * `readMetadataNow` is called, or else a day later.
+ */
+export async function enqueueRendered(
+  tx: Tx,
+  assets: readonly (Undecoded & { owner: number })[],
+): Promise<void> {
+  const waiting = assets.filter(({ waits }) => waits);
+  for (const [owner, own] of Map.groupBy(waiting, ({ owner }) => owner)) await enqueueRenders(tx, owner, own);
+  const runAt = new Date(Date.now() + CALLED_WITHIN_MS).toISOString();
+  const jobs = assets.map((asset) => ({
+    ...extractJob(asset, asset.owner),
+    priority: WHEN_CALLED,
+    runAt,
+  }));
+  await enqueueAll(tx, 'extract', jobs);
+}
+
+/** Starts the jobs that `enqueueRendered` postponed. */
 export async function readMetadataNow(db: Database): Promise<void> {
   await sql`select count(*) from graphile_worker.reschedule_jobs(array(
       select id from graphile_worker.jobs where task_identifier = 'extract' and priority = ${WHEN_CALLED} and run_at > now()),

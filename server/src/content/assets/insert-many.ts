@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { isRenderable } from '../../media/renderable.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
-import { seedAlike } from '../fields/values/seed.ts';
+import { hasDefaults, seedAlike } from '../fields/values/seed.ts';
 import { holdDocuments } from '../search-index/documents.ts';
-import { enqueueNew } from './decoding-jobs.ts';
+import { enqueueRendered } from './decoding-jobs.ts';
 import { copyEmbedded, firstState } from './insert.ts';
 
 /** A new asset of stored bytes. */
@@ -46,6 +46,15 @@ async function insertRows(
   return rows.map((row) => ({ ...row, waits: waiting.has(row.id) }));
 }
 
+/** Gives new assets the defaults of fields. Those that are alike in what defaults depend on get the same ones. */
+async function seedDefaults(tx: Tx, assets: readonly Inserted[]): Promise<void> {
+  const alike = Map.groupBy(assets, ({ asset_type, team_id, owner }) => `${asset_type} ${team_id} ${owner}`);
+  for (const [, [first, ...others]] of alike) {
+    const ids = others.map(({ id }) => id);
+    if (first !== undefined) await seedAlike(tx, first.owner, first.id, ids);
+  }
+}
+
 /**
  * Creates assets from stored bytes as `insertAsset` does, with the defaults of their fields, in few statements. Returns their
  * ids in the order of the rows. Their metadata is read later (`readMetadataNow`). The caller adds their values and then writes
@@ -58,20 +67,9 @@ export async function insertAssets(
 ): Promise<string[]> {
   await holdDocuments(tx);
   const assets = await insertRows(tx, ladderKeys, rows);
-  // Defaults depend on these.
-  const alike = Map.groupBy(assets, ({ asset_type, team_id, owner }) => `${asset_type} ${team_id} ${owner}`);
-  for (const [, [first, ...others]] of alike) {
-    if (first !== undefined)
-      await seedAlike(
-        tx,
-        first.owner,
-        first.id,
-        others.map(({ id }) => id),
-      );
-  }
+  if (await hasDefaults(tx)) await seedDefaults(tx, assets);
   for (const { id, hash, mime, waits } of assets)
     if (!waits && /^(video|audio)\//.test(mime)) await copyEmbedded(tx, id, hash);
-  for (const [owner, own] of Map.groupBy(assets, ({ owner }) => owner))
-    await enqueueNew(tx, owner, own, { isLater: true });
+  await enqueueRendered(tx, assets);
   return assets.map(({ id }) => id);
 }

@@ -141,6 +141,6 @@ export async function discardPrepared(
   files: readonly PreparedFile[],
   directory: string | null,
 ): Promise<void> {
-  for (const { received } of files) await discard(received.path);
+  await Promise.all(files.map(({ received }) => discard(received.path)));
   if (directory !== null) await rm(directory, { recursive: true, force: true });
 }

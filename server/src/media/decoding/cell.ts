@@ -17,6 +17,7 @@ import {
   utimes,
 } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
+import pLimit from 'p-limit';
 import type { SystemUser } from '../../platform/database/database-user.ts';
 
 /** Files of one task, where its decoder finds them. */
@@ -69,6 +70,9 @@ async function admit(path: string, to: string, user: SystemUser | null): Promise
   await chmod(to, (mode & 0o700) | 0o040);
 }
 
+/** How many files of a directory are changed concurrently, which takes less processor time than one after another. */
+const CHANGED_AT_ONCE = 8;
+
 /**
  * Takes the entries of a directory from the decoder, each directory before its entries, so that it cannot replace one
  * meanwhile. Removes everything but directories and files with one name, because we would follow a link with our own
@@ -78,15 +82,15 @@ async function claim(directory: string, user: SystemUser | null): Promise<void> 
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
   if (user !== null) await chown(directory, uid, gid);
   await chmod(directory, 0o700);
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
+  await pLimit(CHANGED_AT_ONCE).map(await readdir(directory), async (name) => {
+    const path = join(directory, name);
     const found = await lstat(path);
     if (found.isDirectory()) await claim(path, user);
     else if (found.isFile() && found.nlink === 1 && found.uid === (user?.uid ?? found.uid)) {
       if (user !== null) await lchown(path, uid, gid);
       await chmod(path, 0o644);
     } else await rm(path, { force: true });
-  }
+  });
 }
 
 /** Moves a file or directory in place of another. `isOptional`: it need not exist. */
@@ -204,7 +208,9 @@ async function handOver<T extends object>(
         if (target !== null) {
           await claim(made, user);
           const wanted = to === undefined ? await readdir(made) : [basename(to)];
-          for (const name of wanted) await move(join(made, name), join(target, name), to !== undefined);
+          await pLimit(CHANGED_AT_ONCE).map(wanted, (name) =>
+            move(join(made, name), join(target, name), to !== undefined),
+          );
         }
         // The cast is safe: only paths have changed.
         return renamePaths(output, made, target ?? made) as typeof output;

@@ -5,6 +5,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { bringVersion } from '../imports/changed-files.ts';
 import { inLanes } from '../imports/lanes.ts';
 import { fingerprintOf } from '../imports/report.ts';
+import { inStages } from '../imports/stages.ts';
 import { importAlternative } from './alternatives.ts';
 import type { Context } from './context.ts';
 import { allResources, type ResourceRow } from './details.ts';
@@ -123,46 +124,66 @@ const TOGETHER = 50;
 interface Batch {
   all: readonly Prepared[];
   fresh: readonly NewResource[];
-  /** Of the renditions of their files. */
+  /** Of the renditions of their files, as soon as there are any. */
   directory: string | null;
 }
 
-function discardBatch({ fresh, directory }: Omit<Batch, 'all'>): Promise<void> {
+function discardBatch({ fresh, directory }: Batch): Promise<void> {
   return discardPrepared(
     fresh.map(({ file }) => file),
     directory,
   );
 }
 
-/**
- * Reads resources, and renders the files of the new ones. `underWay` has the hashes of a batch that is being written, which need
- * not be rendered again.
- */
-async function prepareBatch(
+/** How many resources are read concurrently: most of the time they wait for a disk. */
+const READ_AT_ONCE = 8;
+
+async function readBatch(
   context: Context,
   parts: ResourceParts,
   rows: readonly ResourceRow[],
-  underWay: ReadonlySet<string>,
 ): Promise<Batch> {
-  const { deps, owner, isStopped } = context;
   const all: Prepared[] = [];
   const fresh: NewResource[] = [];
+  const read = async (row: ResourceRow) => {
+    const prepared = await prepare(context, parts, row);
+    all.push(prepared);
+    if (prepared.original === null) return;
+    const { received, fileName } = prepared.original;
+    fresh.push({ ...prepared, fileName, file: { received, made: null } });
+  };
+  const batch = { all, fresh, directory: null };
   try {
-    await inLanes(rows, isStopped, async (row) => {
-      const prepared = await prepare(context, parts, row);
-      all.push(prepared);
-      if (prepared.original === null) return;
-      const { received, fileName } = prepared.original;
-      fresh.push({ ...prepared, fileName, file: { received, made: null } });
-    });
-    const directory = await renderNew(
+    await inLanes(rows, context.isStopped, read, READ_AT_ONCE);
+    return batch;
+  } catch (error) {
+    await discardBatch(batch);
+    throw error;
+  }
+}
+
+async function* readBatches(context: Context, parts: ResourceParts): AsyncGenerator<Batch> {
+  for await (const rows of context.staging.batches<ResourceRow>(allResources, TOGETHER)) {
+    yield await readBatch(context, parts, rows);
+    if (context.isStopped()) return;
+  }
+}
+
+/** Renders the files of new resources, except those of the batch before, which is being written. */
+async function renderBatch(
+  { deps, owner, isStopped }: Context,
+  batch: Batch,
+  before: Batch | null,
+): Promise<void> {
+  const underWay = new Set(before?.fresh.map(({ file }) => file.received.hash));
+  try {
+    batch.directory = await renderNew(
       deps,
-      fresh.map(({ file }) => file),
+      batch.fresh.map(({ file }) => file),
       { owner: owner.ref, underWay, isStopped },
     );
-    return { all, fresh, directory };
   } catch (error) {
-    await discardBatch({ fresh, directory: null });
+    await discardBatch(batch);
     throw error;
   }
 }
@@ -195,7 +216,7 @@ async function startFollowing(db: Database): Promise<void> {
 
 /**
  * Imports all resources with their files and values, many in one transaction. While they are written, the files of the next
- * ones are read and rendered (IMPORT-16).
+ * ones are rendered, and those after them are read (IMPORT-16).
  */
 export async function importResources(context: Context, parts: ResourceParts): Promise<void> {
   let done = 0;
@@ -203,24 +224,13 @@ export async function importResources(context: Context, parts: ResourceParts): P
     done += more;
     parts.onProgress(done);
   };
-  let writing: Promise<void> = Promise.resolve();
-  let underWay: ReadonlySet<string> = new Set();
   try {
-    for await (const rows of context.staging.batches<ResourceRow>(allResources, TOGETHER)) {
-      const batch = await prepareBatch(context, parts, rows, underWay);
-      await writing.catch(async (error: unknown) => {
-        await discardBatch(batch);
-        throw error;
-      });
-      underWay = new Set(batch.fresh.map(({ file }) => file.received.hash));
-      writing = writeBatch(context, { ...parts, onProgress }, batch);
-      // An error is thrown where it is awaited.
-      writing.catch(() => {});
-      if (context.isStopped()) break;
-    }
-    await writing;
+    await inStages(readBatches(context, parts), {
+      prepare: (batch, before) => renderBatch(context, batch, before),
+      write: (batch) => writeBatch(context, { ...parts, onProgress }, batch),
+      discard: discardBatch,
+    });
   } finally {
-    await writing.catch(() => {});
     // They begin later by themselves if the database is lost.
     await startFollowing(context.deps.db).catch(() => {});
   }

@@ -1,4 +1,4 @@
-import { access, type FileHandle, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import pLimit from 'p-limit';
@@ -94,7 +94,8 @@ async function adoptAll(root: string, files: readonly ToAdopt[]): Promise<void> 
   const moves = files.map(({ path, key }) => ({ path, target: join(root, key) }));
   const directories = [...new Set(moves.map(({ target }) => dirname(target)))];
   await limit.map(moves, ({ path }) => syncFile(path));
-  await limit.map(directories, (directory) => makeDirectory(directory));
+  // Unlike `makeDirectory`, in one step, which ends because the root exists.
+  await limit.map(directories, (directory) => mkdir(directory, { recursive: true }));
   await limit.map(moves, ({ path, target }) => rename(path, target));
   await limit.map(directories, syncDirectory);
 }

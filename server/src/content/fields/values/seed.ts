@@ -238,6 +238,13 @@ export async function seedValues(
   return new Set(all.map(({ field }) => field.id));
 }
 
+/** Returns whether any field of assets has a default. Those that archived fields have are among them. */
+export async function hasDefaults(tx: Tx): Promise<boolean> {
+  const { rows } = await sql<{ some: boolean }>`select exists (select from fields where subject_kind = 'asset'
+    and default_value is not null) or exists (select from field_default_overrides) as some`.execute(tx);
+  return rows[0]?.some === true;
+}
+
 /** Gives new assets the defaults of fields; all of them have the same ones, because they are alike in what these depend on. */
 export async function seedAlike(
   tx: Tx,
