@@ -7,7 +7,7 @@ import { cacheDir, joinDatabase, serverBin } from '../library.ts';
 import { sampleMemory } from '../peak-memory.ts';
 import { postmasterOf } from '../postmaster.ts';
 import { endedChildrenSeconds, treeProcessorSeconds } from '../processor-time.ts';
-import { bareLoop } from './bare-loop.ts';
+import { type BareLoop, bareLoop, bareLoopOfTexts } from './bare-loop.ts';
 import { type Scaled, scaleInstallation } from './scale.ts';
 
 const POLLED_EVERY_MS = 200;
@@ -80,13 +80,24 @@ async function benchDryRun(library: EmptyLibrary, { resources, options }: Scaled
   );
 }
 
-async function benchImport(library: EmptyLibrary, { resources, options, files }: Scaled): Promise<void> {
-  const bare = await bareLoop(files);
-  const bareRate = resources / bare.seconds;
-  console.log(
-    `bare loop: ${bare.seconds.toFixed(1)} s, ${bareRate.toFixed(1)} resources a second, ${bare.rendered} pictures; ` +
-      `processor ${bare.processorSeconds.toFixed(1)} s; load ${loadavg()[0]?.toFixed(1)}`,
-  );
+/** Runs the reference without and with the texts that the import renders in place of missing files. */
+async function runBareLoops({ resources, files, texts }: Scaled) {
+  const pictures = await bareLoop(files);
+  const ofTexts = await bareLoopOfTexts(texts);
+  const both = {
+    seconds: pictures.seconds + ofTexts.seconds,
+    processorSeconds: pictures.processorSeconds + ofTexts.processorSeconds,
+  };
+  const described = ({ seconds, processorSeconds }: BareLoop) =>
+    `${seconds.toFixed(1)} s, ${(resources / seconds).toFixed(1)} resources a second, processor ${processorSeconds.toFixed(1)} s`;
+  console.log(`bare loop, ${pictures.rendered} pictures: ${described(pictures)}`);
+  console.log(`the same and ${texts} texts: ${described(both)}; load ${loadavg()[0]?.toFixed(1)}`);
+  return { pictures, both };
+}
+
+async function benchImport(library: EmptyLibrary, scaled: Scaled): Promise<void> {
+  const { resources, options } = scaled;
+  const { pictures, both } = await runBareLoops(scaled);
   let memory = 0;
   let commandSeconds = 0;
   let assets = 0;
@@ -96,10 +107,11 @@ async function benchImport(library: EmptyLibrary, { resources, options, files }:
     commandSeconds = (performance.now() - began) / 1000;
     assets = await untilNone(library, unrendered);
   });
-  const rate = resources / seconds;
+  const ratioTo = (bare: BareLoop) =>
+    `${(bare.seconds / seconds).toFixed(2)} (${(bare.processorSeconds / processorSeconds).toFixed(2)} by processor time)`;
   console.log(
     `import: ${seconds.toFixed(1)} s until all ${assets} assets are rendered (${commandSeconds.toFixed(1)} s the command), ` +
-      `${rate.toFixed(1)} resources a second, ratio ${(rate / bareRate).toFixed(2)} (${(bare.processorSeconds / processorSeconds).toFixed(2)} by processor time); ` +
+      `${(resources / seconds).toFixed(1)} resources a second, ratio ${ratioTo(both)}, without texts ${ratioTo(pictures)}; ` +
       `memory ${memory.toFixed(0)} MB; ${text}`,
   );
   const rest = await measured(library, async () => {
@@ -110,7 +122,7 @@ async function benchImport(library: EmptyLibrary, { resources, options, files }:
 
 /**
  * `bench resourcespace`: a dry run and an import of a ResourceSpace with this many resources, and the resources a second of the
- * import against a bare loop that hashes and renders the same files.
+ * import against a bare loop that hashes and renders the same files, with and without the texts in place of missing ones.
  */
 export async function benchResourceSpace(resources: number): Promise<void> {
   await mkdir(cacheDir, { recursive: true });

@@ -18,6 +18,8 @@ export interface Scaled {
   resources: number;
   /** The file of each resource that has one. */
   files: string[];
+  /** Resources without a file, for which the import makes a text. */
+  texts: number;
   /** The options of `vitrine import-resourcespace` that name its parts. */
   options: string[];
   remove(): Promise<void>;
@@ -101,6 +103,25 @@ async function readStored(place: Place, { columns, rows }: TableRows): Promise<S
     return bytes === null ? [] : [{ ref, extension, bytes }];
   });
   return (await Promise.all(found)).flat();
+}
+
+/** Returns how many resources have no file, neither in the file store nor in the folder of StaticSync. */
+async function countWithoutFile(
+  { columns, rows }: TableRows,
+  stored: readonly Stored[],
+  syncdir: string,
+): Promise<number> {
+  const pathAt = columns.indexOf('file_path');
+  const synced = rows.flatMap((row) => unquoted(row[pathAt]) || []);
+  const found = await Promise.all(
+    synced.map((path) =>
+      stat(join(syncdir, path)).then(
+        () => 1,
+        () => 0,
+      ),
+    ),
+  );
+  return rows.length - stored.length - found.reduce<number>((sum, one) => sum + one, 0);
 }
 
 /** The tables and files to copy, and the distance between the numbers of one copy and those of the next. */
@@ -191,12 +212,14 @@ export async function scaleInstallation(resources: number): Promise<Scaled> {
   const path = join(directory, 'scaled.sql');
   await writeDump(path, dump, source, { copies, files });
   const count = refs.length * (copies + 1);
-  console.log(
-    `${count} resources, ${files.size} of them copies with a different JPEG each; a dump of ${((await stat(path)).size / 1e6).toFixed(0)} MB`,
-  );
   const syncdir = join(directory, 'syncdir');
+  const texts = (await countWithoutFile(own, source.stored, syncdir)) * (copies + 1);
+  console.log(
+    `${count} resources, ${texts} of them without a file, ${files.size} of them copies with a different JPEG each; a dump of ${((await stat(path)).size / 1e6).toFixed(0)} MB`,
+  );
   return {
     resources: count,
+    texts,
     files: [
       ...source.stored.map(({ ref, extension }) => pathOf(place, ref, extension)),
       ...Array.from(files.values(), ({ path: copied }) => copied),
