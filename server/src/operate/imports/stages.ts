@@ -4,7 +4,7 @@ interface Stages<Batch> {
   prepare(batch: Batch, before: Batch | null): Promise<void>;
   /** Writes a batch, and discards what remains of it whether or not that succeeds. */
   write(batch: Batch): Promise<void>;
-  discard(batch: Batch): Promise<void>;
+  discard(batch: Batch): void;
 }
 
 /** Waits until all of this work has ended, and then throws its first error. */
@@ -22,12 +22,10 @@ export async function inStages<Batch>(
 ): Promise<void> {
   let prepared: Batch | null = null;
   let underWay: Promise<void> = Promise.resolve();
-  const discardAll = (batches: readonly (Batch | null)[]) =>
-    Promise.all(batches.map((batch) => (batch === null ? null : discard(batch))));
   try {
     for await (const batch of read) {
-      await underWay.catch(async (error: unknown) => {
-        await discardAll([batch]);
+      await underWay.catch((error: unknown) => {
+        discard(batch);
         throw error;
       });
       const before: Batch | null = prepared;
@@ -39,7 +37,7 @@ export async function inStages<Batch>(
     await underWay;
   } catch (error) {
     await underWay.catch(() => {});
-    await discardAll([prepared]);
+    if (prepared !== null) discard(prepared);
     throw error;
   }
   if (prepared !== null) await write(prepared);

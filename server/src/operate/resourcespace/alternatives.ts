@@ -116,7 +116,7 @@ export async function importAlternative(
     });
     reporter.count(isFilm ? 'films' : 'alternatives');
   } finally {
-    await discardPrepared([file], directory);
+    discardPrepared([file], directory);
   }
 }
 

@@ -260,6 +260,8 @@ export async function importFields(
       type,
       group: 'ResourceSpace',
       isGated,
+      // ResourceSpace does not search it either, and the names of fields and people in it would find everything.
+      isSearchable: name !== 'history',
       order: 900,
     });
   return { byRef, own: own as ImportedFields['own'] };

@@ -128,8 +128,8 @@ interface Batch {
   directory: string | null;
 }
 
-function discardBatch({ fresh, directory }: Batch): Promise<void> {
-  return discardPrepared(
+function discardBatch({ fresh, directory }: Batch): void {
+  discardPrepared(
     fresh.map(({ file }) => file),
     directory,
   );
@@ -157,7 +157,7 @@ async function readBatch(
     await inLanes(rows, context.isStopped, read, READ_AT_ONCE);
     return batch;
   } catch (error) {
-    await discardBatch(batch);
+    discardBatch(batch);
     throw error;
   }
 }
@@ -183,7 +183,7 @@ async function renderBatch(
       { owner: owner.ref, underWay, isStopped },
     );
   } catch (error) {
-    await discardBatch(batch);
+    discardBatch(batch);
     throw error;
   }
 }
@@ -194,7 +194,7 @@ async function writeBatch(context: Context, parts: ResourceParts, batch: Batch):
   try {
     await createResources(context, batch.fresh);
   } finally {
-    await discardBatch(batch);
+    discardBatch(batch);
   }
   await inLanes(batch.all, isStopped, async (prepared) => {
     const { row, fingerprint, original } = prepared;

@@ -156,6 +156,12 @@ describe('an import', () => {
     }
   });
 
+  test('leaves the history out of searches, as ResourceSpace does', async () => {
+    const { items } = await boss.ok('listFields', { query: { limit: 200 } });
+    const isSearched = (name: string) => items.find(({ id }) => id === own(name))?.searchable;
+    expect([isSearched('history'), isSearched('contributor')]).toEqual([false, true]);
+  });
+
   test('brings comments with their authors, times and answers, and annotations with their places', async () => {
     for (const resource of expected.resources) {
       const listed = [...(resource.comments ?? []), ...(resource.annotations ?? [])];
