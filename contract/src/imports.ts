@@ -13,6 +13,9 @@ export type ImportState = Static<typeof ImportState>;
 /** Things with the same kind and reason. */
 export const ImportGroup = closed({
   kind: Type.String(),
+  /** What the kind is called in the reader's language. */
+  label: Type.String(),
+  /** In the reader's language, unless an earlier version has stored it (LANGUAGE-8). */
   reason: Type.String(),
   count: Count,
   /** The first old ids. */
@@ -42,6 +45,8 @@ const groups = Type.Array(ImportGroup);
 export const ImportRunReport = closed({
   ...ImportRun.properties,
   counts: Type.Record(Type.String(), Count),
+  /** What is counted, in the reader's language, by the same names. */
+  count_labels: Type.Record(Type.String(), Type.String()),
   hashes: closed({ compared: Count, equal: Count, different: Type.Array(Type.String()) }),
   /** What was not imported. */
   left_out: groups,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { shortened } from '../../content/assets/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { Activities } from './answers.ts';
@@ -30,7 +31,7 @@ function assetsOf({ ledger, library, reporter }: Context, { id, items }: Album):
   return items.flatMap((item) => {
     const found = ledger.find('resource', item)?.target;
     if (found === undefined && !library.assets.has(item))
-      reporter.leaveOut('item', `${id}/${item}`, 'belongs to another account of Immich');
+      reporter.leaveOut('item', `${id}/${item}`, sentence('belongs to another account of Immich'));
     return found ?? [];
   });
 }
@@ -111,10 +112,14 @@ function reportMembers({ accounts, reporter }: Context, { id, members }: Album):
       reporter.leaveOut(
         'member',
         `${id}/${name}`,
-        'no account here has confirmed the address of this member of the album',
+        sentence('no account here has confirmed the address of this member of the album'),
       );
     else if (isEditor)
-      reporter.change('member', `${id}/${name}`, 'could add to the album; here the collection is only read');
+      reporter.change(
+        'member',
+        `${id}/${name}`,
+        sentence('could add to the album; here the collection is only read'),
+      );
   }
 }
 
@@ -125,7 +130,7 @@ async function reportComments({ immich, reporter }: Context, { id, members }: Al
     `activities/statistics?albumId=${encodeURIComponent(id)}`,
     Activities,
   );
-  if (comments > 0) reporter.leaveOut('album comments', id, 'collections have no comments');
+  if (comments > 0) reporter.leaveOut('album comments', id, sentence('collections have no comments'));
 }
 
 async function importAlbum(context: Context, album: Album): Promise<void> {
@@ -147,12 +152,13 @@ async function importAlbum(context: Context, album: Album): Promise<void> {
   }
   try {
     const leftOver = await deps.db.transaction().execute((tx) => storeAlbum(tx, context, album, fingerprint));
-    if (leftOver > 0) reporter.leaveOut('items', album.id, 'the collection has no room for all of its files');
+    if (leftOver > 0)
+      reporter.leaveOut('items', album.id, sentence('the collection has no room for all of its files'));
     reporter.count(known === undefined ? 'collections' : 'collections_changed');
   } catch (error) {
     // It may belong to another account by now.
     if (!(error instanceof Refusal)) throw error;
-    reporter.leaveOut('album', album.id, error.message);
+    reporter.leaveOut('album', album.id, sentenceOfError(error));
   }
 }
 
@@ -160,7 +166,7 @@ async function importAlbum(context: Context, album: Album): Promise<void> {
 export async function importAlbums(context: Context): Promise<void> {
   const { library, reporter, isStopped } = context;
   for (const { id } of library.foreignAlbums)
-    reporter.leaveOut('album', id, 'belongs to another account of Immich; import with its key');
+    reporter.leaveOut('album', id, sentence('belongs to another account of Immich; import with its key'));
   for (const album of library.albums) {
     if (isStopped()) return;
     await importAlbum(context, album);

@@ -5,6 +5,7 @@ import { discard, type Received } from '../../content/assets/receive.ts';
 import { attachMetadata } from '../../content/sidecars/store.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { findOwn } from '../import/store.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import { unlessEdited } from '../imports/edited.ts';
@@ -120,7 +121,7 @@ async function updateAsset(context: Context, id: string, prepared: Prepared): Pr
   // What was deleted here is not imported again.
   if (here === undefined) return reporter.count('assets_deleted_here');
   if (asset.isTrashed && here.deleted_at === null)
-    reporter.vanish('resource', asset.id, 'is in the trash of Immich; its asset stays');
+    reporter.vanish('resource', asset.id, sentence('is in the trash of Immich; its asset stays'));
   await bringVersion(context, { kind: 'original', ref: asset.id }, id, {
     fileName: fileNameOf(asset),
     mark: asset.checksum,
@@ -142,7 +143,11 @@ async function importAsset(context: Context, prepared: Prepared): Promise<void> 
   const { asset, tags, fingerprint } = prepared;
   reporter.count('resources');
   if (tags.length > MOST_TAGS)
-    reporter.leaveOut('tags', asset.id, `has more than ${MOST_TAGS} tags; the others are left out`);
+    reporter.leaveOut(
+      'tags',
+      asset.id,
+      sentence('has more than {most} tags; the others are left out', { most: MOST_TAGS }),
+    );
   const known = ledger.find('resource', asset.id);
   try {
     if (known === undefined) await createAsset(context, prepared);
@@ -150,7 +155,7 @@ async function importAsset(context: Context, prepared: Prepared): Promise<void> 
     await importFilm(context, asset);
   } catch (error) {
     if (!(error instanceof FileFailure)) throw error;
-    reporter.leaveOut('file', asset.id, error.message);
+    reporter.leaveOut('file', asset.id, sentenceOfError(error));
   }
 }
 

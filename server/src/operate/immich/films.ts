@@ -1,6 +1,7 @@
 import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import type { Asset } from './answers.ts';
 import { FileFailure } from './client.ts';
 import type { Context } from './context.ts';
@@ -19,7 +20,8 @@ export async function importFilm(context: Context, { id, livePhotoVideoId }: Ass
   if (livePhotoVideoId == null || assetId === undefined) return;
   if (ledger.find('film', livePhotoVideoId) !== undefined) return;
   const film = library.assets.get(livePhotoVideoId);
-  if (film === undefined) return reporter.leaveOut('film', id, 'is not among the files of the account');
+  if (film === undefined)
+    return reporter.leaveOut('film', id, sentence('is not among the files of the account'));
   try {
     const received = await receiveOriginal(context, film);
     try {
@@ -34,6 +36,6 @@ export async function importFilm(context: Context, { id, livePhotoVideoId }: Ass
     reporter.count('films');
   } catch (error) {
     if (!(error instanceof FileFailure)) throw error;
-    reporter.leaveOut('film', id, error.message);
+    reporter.leaveOut('film', id, sentenceOfError(error));
   }
 }

@@ -1,3 +1,4 @@
+import { sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { importAlbums } from './albums.ts';
 import { importAssets } from './assets.ts';
 import type { Context } from './context.ts';
@@ -11,9 +12,20 @@ export async function importAll(context: Context, onProgress: (done: number) => 
   const { deps, library, reporter, run, isStopped } = context;
   run.step('definitions');
   for (const [source, count] of await unwiredSources(deps.db, library))
-    reporter.leaveOut('field', source, `no field here is filled from it; ${count} files have it`);
+    reporter.leaveOut(
+      'field',
+      source,
+      sentenceCount(count, [
+        'no field here is filled from it; # file has it',
+        'no field here is filled from it; # files have it',
+      ]),
+    );
   for (const { id, name } of library.partners)
-    reporter.leaveOut('partner', id, `${name} sees the whole library there, and was given nothing here`);
+    reporter.leaveOut(
+      'partner',
+      id,
+      sentence('{name} sees the whole library there, and was given nothing here', { name }),
+    );
   run.step('resources');
   await importAssets(context, onProgress);
   run.step('others');

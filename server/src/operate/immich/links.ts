@@ -1,5 +1,5 @@
 import { shortened } from '../../content/assets/insert.ts';
-import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
 import { renewLink } from '../imports/links.ts';
 import type { SharedLink } from './answers.ts';
@@ -67,11 +67,7 @@ export async function importLinks(context: Context): Promise<void> {
     const reason = whyNotRenewed(link);
     const target = reason === null ? await targetOf(context, link) : null;
     if (target === null) {
-      reporter.leaveOut(
-        'shared link',
-        link.key,
-        reason === null ? 'what it showed is not here' : saySentence('en', reason),
-      );
+      reporter.leaveOut('shared link', link.key, reason ?? sentence('what it showed is not here'));
       continue;
     }
     await renewLink(context, 'shared link', target, {
@@ -83,6 +79,6 @@ export async function importLinks(context: Context): Promise<void> {
       hasPassword: link.password !== null,
     });
     if (link.allowUpload)
-      reporter.change('shared link', link.key, 'it invited to upload; the new one only shows');
+      reporter.change('shared link', link.key, sentence('it invited to upload; the new one only shows'));
   }
 }

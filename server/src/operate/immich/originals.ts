@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { baseName, discard, type Received } from '../../content/assets/receive.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Asset } from './answers.ts';
 import type { Context } from './context.ts';
 
@@ -34,7 +35,9 @@ export async function receiveOriginal(
   if (second.sha1 === asset.checksum) hashes.equal += 1;
   else {
     hashes.different.push(asset.id);
-    const reason = 'its bytes are not those whose checksum Immich recorded; they were imported as they are';
+    const reason = sentence(
+      'its bytes are not those whose checksum Immich recorded; they were imported as they are',
+    );
     reporter.leaveOut('original bytes', asset.id, reason);
   }
   return second.received;

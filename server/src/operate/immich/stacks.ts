@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mostStacked } from '@vitrine/contract/stacks';
 import { stackGroups } from '../../content/stacks/store.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 
 /** Returns the stacks with a file that an earlier run has not stacked, with the assets that are here, the top one first. */
@@ -60,7 +61,10 @@ export async function importStacks(context: Context): Promise<void> {
         reporter.leaveOut(
           'stack',
           primary,
-          `${assets.length - mostStacked} of its files, because a stack has at most ${mostStacked}`,
+          sentence('{count} of its files, because a stack has at most {most}', {
+            count: assets.length - mostStacked,
+            most: mostStacked,
+          }),
         );
     }
   }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 
 /** Returns the old ids of what earlier runs have imported into the account and Immich no longer has. */
@@ -25,7 +26,7 @@ export async function reportVanished(context: Context): Promise<void> {
   const { library, reporter } = context;
   const albums = new Set(library.albums.map(({ id }) => id));
   for (const id of await goneFrom(context, 'resource', 'assets', (old) => library.assets.has(old)))
-    reporter.vanish('resource', id, 'is no longer in Immich; its asset stays');
+    reporter.vanish('resource', id, sentence('is no longer in Immich; its asset stays'));
   for (const id of await goneFrom(context, 'collection', 'collections', (old) => albums.has(old)))
-    reporter.vanish('album', id, 'is no longer in Immich; the collection here stays');
+    reporter.vanish('album', id, sentence('is no longer in Immich; the collection here stays'));
 }

@@ -5,6 +5,7 @@ import { keysOf } from '../../media/ladder.ts';
 import { kindOf } from '../../media/sniff.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { ImportTools } from './tools.ts';
 
 /** A file of the earlier system: of a resource, or an alternative one. */
@@ -69,9 +70,9 @@ async function addVersion(
 }
 
 const reasonsFor = (source: string) => ({
-  'changed-here': `has changed in ${source} and here; the file here stays`,
-  'other-kind': 'was replaced by a file of another kind; the file here stays',
-  gone: `has changed in ${source}, and its asset was deleted here`,
+  'changed-here': sentence('has changed in {source} and here; the file here stays', { source }),
+  'other-kind': sentence('was replaced by a file of another kind; the file here stays'),
+  gone: sentence('has changed in {source}, and its asset was deleted here', { source }),
 });
 
 /** Brings the bytes of a file that has changed since an earlier run as a new version (IMPORT-9). */

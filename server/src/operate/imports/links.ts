@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { makeLink } from '../../content/links/create.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
+import { sentenceOfError } from '../../platform/language/sentence.ts';
+import type { ThingKind } from './report-words.ts';
 import type { ImportTools } from './tools.ts';
 
 /** A link of the earlier system. */
@@ -18,7 +20,7 @@ interface OldLink {
  */
 export async function renewLink(
   { deps, ledger, owner, reporter }: ImportTools,
-  kind: string,
+  kind: ThingKind,
   target: { kind: 'asset' | 'collection'; id: string },
   { oldKey, label, allowDownload, expiresAt, hasPassword }: OldLink,
 ): Promise<void> {
@@ -44,6 +46,6 @@ export async function renewLink(
     reporter.count('links');
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    reporter.leaveOut(kind, oldKey, error.message);
+    reporter.leaveOut(kind, oldKey, sentenceOfError(error));
   }
 }

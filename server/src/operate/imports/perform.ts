@@ -14,7 +14,7 @@ import type { Storage } from '../../platform/storage/storage.ts';
 import { progressBar } from '../import/progress.ts';
 import { openLibraryStorage } from '../storage/open.ts';
 import type { Ledger } from './ledger.ts';
-import { createReporter, reportText } from './report.ts';
+import { createReporter, reportJson, reportText } from './report.ts';
 import { openRun } from './runs.ts';
 import type { ImportTools } from './tools.ts';
 
@@ -102,7 +102,7 @@ export async function performImport(
     .transaction()
     .execute((tx) => recordEvent(tx, null, { event: `${name}.imported`, metadata: { ...report.counts } }));
   const text = reportText(config.language, source, report);
-  const base = await writeReports(undertaking, `${JSON.stringify(report, null, 2)}\n`, text);
+  const base = await writeReports(undertaking, reportJson(report), text);
   output.log(text);
   output.log(
     say(config.language, 'the report is {text} and {json}', { text: `${base}.txt`, json: `${base}.json` }),

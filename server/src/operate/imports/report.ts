@@ -1,15 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { Language } from '@vitrine/contract/languages';
 import { say, sayCount } from '../../platform/language/say.ts';
+import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
+import { type CountName, sayCounted, sayThing, type ThingKind } from './report-words.ts';
 
 /** Something of the earlier system, and what became of it. */
 export interface ReportEntry {
-  kind: string;
+  kind: ThingKind;
   id: string;
-  reason: string;
+  reason: Sentence;
 }
 
-/** The result of an import, as `--report` writes it. It contains no passwords of accounts and no hashes of them. */
+/** The result of an import. It contains no passwords of accounts and no hashes of them. */
 export interface Report {
   counts: Record<string, number>;
   hashes: { compared: number; equal: number; different: string[] };
@@ -24,10 +26,10 @@ export interface Report {
 
 export interface Reporter {
   report: Report;
-  count(name: string, more?: number): void;
-  leaveOut(kind: string, id: number | string, reason: string): void;
-  change(kind: string, id: number | string, reason: string): void;
-  vanish(kind: string, id: number | string, reason: string): void;
+  count(name: CountName, more?: number): void;
+  leaveOut(kind: ThingKind, id: number | string, reason: Sentence): void;
+  change(kind: ThingKind, id: number | string, reason: Sentence): void;
+  vanish(kind: ThingKind, id: number | string, reason: Sentence): void;
 }
 
 export function createReporter(): Reporter {
@@ -61,14 +63,15 @@ const MOST_NAMED = 50;
 
 /** Returns entries in groups of the same kind and reason. */
 export function alike(entries: readonly ReportEntry[]): ReportEntry[][] {
-  return [...Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${reason}`).values()];
+  return [...Map.groupBy(entries, ({ kind, reason }) => `${kind}\n${saySentence('en', reason)}`).values()];
 }
 
 /** Returns the lines of a section of the report, entries of the same reason in one; none if there are no entries. */
 export function section(language: Language, title: string, entries: readonly ReportEntry[]): string[] {
   if (entries.length === 0) return [];
-  const lines = alike(entries).map((same) => {
+  const lines = alike(entries).flatMap((same) => {
     const [first] = same;
+    if (first === undefined) return [];
     const ids = same
       .slice(0, MOST_NAMED)
       .map(({ id }) => id)
@@ -77,9 +80,22 @@ export function section(language: Language, title: string, entries: readonly Rep
       same.length > MOST_NAMED
         ? ` ${say(language, 'and {count} more', { count: same.length - MOST_NAMED })}`
         : '';
-    return `  ${first?.kind ?? ''} ${ids}${more}: ${first?.reason ?? ''}`;
+    return `  ${sayThing(language, first.kind)} ${ids}${more}: ${saySentence(language, first.reason)}`;
   });
   return ['', `${title} (${entries.length}):`, ...lines];
+}
+
+/** Returns the report as `--report` writes it: JSON for scripts, with reasons in English (LANGUAGE-7). */
+export function reportJson({ left_out, changed, vanished, ...report }: Report): string {
+  const inEnglish = (entries: readonly ReportEntry[]) =>
+    entries.map(({ reason, ...entry }) => ({ ...entry, reason: saySentence('en', reason) }));
+  const written = {
+    ...report,
+    left_out: inEnglish(left_out),
+    changed: inEnglish(changed),
+    vanished: inEnglish(vanished),
+  };
+  return `${JSON.stringify(written, null, 2)}\n`;
 }
 
 /** Returns the report as text for people; `source` is the name of the earlier system. */
@@ -90,7 +106,7 @@ export function reportText(
 ): string {
   const names = Object.keys(counts).toSorted();
   return [
-    ...names.map((name) => `${String(counts[name]).padStart(8)} ${name.replaceAll('_', ' ')}`),
+    ...names.map((name) => `${String(counts[name]).padStart(8)} ${sayCounted(language, name)}`),
     sayCount(
       language,
       hashes.compared,

@@ -1,26 +1,35 @@
 import type { ImportGroup, ImportRunReport, ImportStep } from '@vitrine/contract/imports';
 import { sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
+import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
 import { alike, type Report, type ReportEntry } from './report.ts';
 
+/** A group as it is stored: the reason in English, and as a sentence unless an earlier version has stored it. */
+export interface StoredGroup extends Omit<ImportGroup, 'label'> {
+  told?: Sentence;
+}
+
 /** The report of a run as it is stored for its page. */
-export type StoredReport = Pick<
-  ImportRunReport,
-  'counts' | 'hashes' | 'left_out' | 'changed' | 'vanished' | 'link_count'
->;
+export interface StoredReport extends Pick<ImportRunReport, 'counts' | 'hashes' | 'link_count'> {
+  left_out: StoredGroup[];
+  changed: StoredGroup[];
+  vanished: StoredGroup[];
+}
 
 /** Bounds of what the page shows; the file of the report has everything. */
 const MOST_GROUPS = 500;
 const MOST_IDS = 50;
 
-function grouped(entries: readonly ReportEntry[]): ImportGroup[] {
-  const groups = alike(entries).slice(0, MOST_GROUPS);
-  return groups.map((same) => ({
-    kind: same[0]?.kind ?? '',
-    reason: same[0]?.reason ?? '',
-    count: same.length,
-    ids: same.slice(0, MOST_IDS).map(({ id }) => id),
-  }));
+function grouped(entries: readonly ReportEntry[]): StoredGroup[] {
+  return alike(entries)
+    .slice(0, MOST_GROUPS)
+    .flatMap((same) => {
+      const [first] = same;
+      if (first === undefined) return [];
+      const ids = same.slice(0, MOST_IDS).map(({ id }) => id);
+      const { kind, reason } = first;
+      return [{ kind, reason: saySentence('en', reason), told: reason, count: same.length, ids }];
+    });
 }
 
 /** Returns a report for its page: grouped, bounded, and without links. */

@@ -6,6 +6,7 @@ import { relate } from '../../content/assets/relate.ts';
 import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
 import { pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { AlternativeRow, ResourceRow } from './details.ts';
@@ -60,7 +61,9 @@ export async function importAlternative(
     return reporter.leaveOut(
       'alternative',
       alternative.ref,
-      `has no file; it was called ${what === '' ? 'nothing' : what}`,
+      what === ''
+        ? sentence('has no file and no name')
+        : sentence('has no file; it was called {name}', { name: what }),
     );
   }
   const found = await markOf(path);

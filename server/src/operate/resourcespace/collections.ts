@@ -2,6 +2,7 @@ import type { AssetSelection } from '@vitrine/contract/batches';
 import { hasVocabulary } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
 import { appendFiles } from '../../content/collections/place.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ImportedFields } from './fields.ts';
@@ -178,10 +179,11 @@ async function importCollection(
     reporter.leaveOut(
       'saved search',
       row.ref,
-      `has no counterpart for ${smart.missing.join(', ')}; the collection is empty`,
+      sentence('has no counterpart for {conditions}; the collection is empty', { conditions: smart.missing }),
     );
   const missing = (row.items ?? []).filter((ref) => ledger.find('resource', ref) === undefined);
-  for (const ref of missing) reporter.leaveOut('item', `${row.ref}/${ref}`, 'the resource does not exist');
+  for (const ref of missing)
+    reporter.leaveOut('item', `${row.ref}/${ref}`, sentence('the resource does not exist'));
   await deps.db.transaction().execute(async (tx) => {
     const values = {
       name: name.trim() === '' ? `Collection ${row.ref}` : name,

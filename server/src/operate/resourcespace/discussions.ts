@@ -2,6 +2,7 @@ import type { Anchor } from '@vitrine/contract/annotations';
 import { sql } from 'kysely';
 import { insertPost } from '../../content/posts/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { accountOf, type Context } from './context.ts';
 import { exposureOf } from './exposure.ts';
 import type { ImportedFields } from './fields.ts';
@@ -179,7 +180,7 @@ async function importComment(
   });
   await ledger.record(tx, 'comment', row.ref, id);
   if ((row.body ?? '').length > LONGEST_BODY)
-    reporter.change('comment', row.ref, 'was longer than 10,000 characters and is cut');
+    reporter.change('comment', row.ref, sentence('was longer than 10,000 characters and is cut'));
   reporter.count('comments');
 }
 
@@ -239,7 +240,8 @@ export async function importDiscussions(context: Context, fields: ImportedFields
       const assetId = ledger.find('resource', row.ref)?.target ?? '';
       await deps.db.transaction().execute(async (tx) => {
         const postId = await keepPost(tx, context, row);
-        if (postId === null) return reporter.leaveOut('comments', row.ref, 'their resource is not here');
+        if (postId === null)
+          return reporter.leaveOut('comments', row.ref, sentence('their resource is not here'));
         await sharePost(tx, context, postId, row);
         for (const annotation of row.annotations ?? [])
           await importAnnotation(tx, context, fields, annotation, { postId, assetId, comments });

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { changeDefinition, createDefinition } from '../../content/fields/definitions/write.ts';
 import { appendTerms } from '../../content/fields/vocabulary/terms.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 import type { FieldPlan } from './field-plan.ts';
 import { readCapability } from './group-plan.ts';
@@ -86,14 +87,21 @@ async function setFlags(tx: Tx, context: Context, id: string, { field, type }: F
     ...(field.tab === null ? {} : { edit_tab: field.tab.slice(0, 100) }),
     ...(field.isActive ? {} : { status: 'deprecated' as const }),
   });
-  if (field.isReadOnly) reporter.change('field', field.ref, 'was read-only in forms; here it can be edited');
+  if (field.isReadOnly)
+    reporter.change('field', field.ref, sentence('was read-only in forms; here it can be edited'));
   if (field.pattern === null) return;
   try {
     if (type !== 'text' && type !== 'longtext') throw new Error(`fields of type ${type} have none`);
     await changeDefinition(tx, owner, id, { regexp_filter: field.pattern });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    reporter.leaveOut('field', field.ref, `its pattern ${field.pattern}: ${reason}`);
+    reporter.leaveOut(
+      'field',
+      field.ref,
+      sentence('its pattern {pattern}: {reason}', {
+        pattern: String(field.pattern),
+        reason: sentenceOfError(error),
+      }),
+    );
   }
 }
 
@@ -135,7 +143,9 @@ async function keepTerms(
     reporter.change(
       'option',
       node,
-      `was above itself in the tree of field ${plan.field.ref}; it is now at the top`,
+      sentence('was above itself in the tree of field {field}; it is now at the top', {
+        field: String(plan.field.ref),
+      }),
     );
   return slugs;
 }
@@ -229,7 +239,7 @@ export async function importFields(
   const byRef = new Map<number, ImportedField>();
   for (const field of plan.fields) {
     if (!field.isImported) {
-      reporter.leaveOut('field', field.field.ref, 'the mapping leaves this field out');
+      reporter.leaveOut('field', field.field.ref, sentence('the mapping leaves this field out'));
     } else if (isTitle(field, context)) {
       const translationsId = field.hasTranslations
         ? await keepOwn(context, {

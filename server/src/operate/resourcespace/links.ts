@@ -1,3 +1,4 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { renewLink } from '../imports/links.ts';
 import type { ReportEntry } from '../imports/report.ts';
 import type { Context } from './context.ts';
@@ -23,10 +24,12 @@ const allKeys = `select access_key, min(k.resource) as resource, case when count
   count(distinct k.collection) > 1 as is_category
   from rs_external_access_keys k where coalesce(access_key, '') <> '' group by access_key order by access_key`;
 
-function whyNot({ is_upload, is_category, expires }: KeyRow, today: string): string | null {
-  if (is_upload) return 'it invited to upload';
-  if (is_category) return 'it showed a category with several collections';
-  return expires !== null && expires.slice(0, 10) < today ? `it expired on ${expires}` : null;
+function whyNot({ is_upload, is_category, expires }: KeyRow, today: string): Sentence | null {
+  if (is_upload) return sentence('it invited to upload');
+  if (is_category) return sentence('it showed a category with several collections');
+  return expires !== null && expires.slice(0, 10) < today
+    ? sentence('it expired on {day}', { day: expires })
+    : null;
 }
 
 /** Returns the share keys that become no links, with the reason. */
@@ -34,7 +37,7 @@ export async function uncarriedKeys(staging: Staging, today: string): Promise<Re
   const keys = await staging.query<KeyRow>(allKeys);
   return keys.flatMap((key) => {
     const reason = whyNot(key, today);
-    return reason === null ? [] : [{ kind: 'share key', id: key.access_key, reason }];
+    return reason === null ? [] : [{ kind: 'share key' as const, id: key.access_key, reason }];
   });
 }
 
@@ -58,7 +61,7 @@ export async function importLinks(context: Context): Promise<void> {
     const reason = whyNot(key, today);
     const target = targetOf(context, key);
     if (reason !== null || target === null) {
-      reporter.leaveOut('share key', key.access_key, reason ?? 'what it showed is not here');
+      reporter.leaveOut('share key', key.access_key, reason ?? sentence('what it showed is not here'));
       continue;
     }
     await renewLink(context, 'share key', target, {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { baseName, type Received, receive, receiveFile } from '../../content/assets/receive.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { FileToBring } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
@@ -81,8 +82,12 @@ export async function receiveOriginal(
   }
   const hadFile = row.no_file !== 1 && (row.file_extension ?? '') !== '';
   if (hadFile)
-    reporter.leaveOut('file', row.ref, 'is missing in the file store; the asset has a text in its place');
-  else reporter.change('resource', row.ref, 'has no file; the asset has a text in its place');
+    reporter.leaveOut(
+      'file',
+      row.ref,
+      sentence('is missing in the file store; the asset has a text in its place'),
+    );
+  else reporter.change('resource', row.ref, sentence('has no file; the asset has a text in its place'));
   const reason = hadFile ? 'its file was missing when it was imported' : 'it has no file';
   return { received: await standIn(context, row.ref, reason), fileName: `resource-${row.ref}.txt` };
 }

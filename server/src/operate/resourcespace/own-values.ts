@@ -1,4 +1,5 @@
 import type { TypedValue } from '../../content/fields/values/typed-value.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
 import type { ImportedFields } from './fields.ts';
@@ -16,7 +17,7 @@ export function addOwnValues(
     if (value !== '') values.set(id, { kind: 'text', text: value.slice(0, 50_000).toWellFormed() });
   };
   const { text: history, isCut } = historyText(installation, row.log ?? []);
-  if (isCut) reporter.change('history', row.ref, 'only the newest entries fit into the field');
+  if (isCut) reporter.change('history', row.ref, sentence('only the newest entries fit into the field'));
   text(own.history, history);
   text(own.ratings, ratingsText(installation, row.ratings ?? []));
   text(own.licences, recordsText(row.licences ?? []));

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { isHash } from '../../people/identity/hash-forms.ts';
 import { keepImportedKey } from '../../people/identity/imported-keys.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readLegacyUser } from '../import/users/legacy-user.ts';
 import { storeBatch } from '../import/users/store.ts';
 import { accountOf, type Context, CREATING } from './context.ts';
@@ -96,7 +97,7 @@ const columnsOf = (user: User, password: string) =>
 async function passwordOf({ deps, reporter }: Context, user: User): Promise<string> {
   const stored = user.password ?? '';
   if (stored === '' || isHash(stored) || stored.startsWith('$')) return stored;
-  reporter.change('user', user.ref, 'the password was stored as plain text; it is now hashed');
+  reporter.change('user', user.ref, sentence('the password was stored as plain text; it is now hashed'));
   return deps.passwords.hash(user.username, stored);
 }
 
@@ -122,11 +123,15 @@ async function importUser(
   const { deps, reporter, ledger, plan } = context;
   if (accountOf(context, user.ref) !== null) return reporter.count('users_already_here');
   if (plan.mapping.users?.[String(user.ref)]?.import === false)
-    return reporter.leaveOut('user', user.ref, 'the mapping leaves this account out');
+    return reporter.leaveOut('user', user.ref, sentence('the mapping leaves this account out'));
   const existing = await existingAccount(context, user);
   if (existing !== null) {
     await ledger.record(deps.db, 'user', user.ref, existing);
-    reporter.change('user', user.ref, 'is an account that existed here before; its role and password stay');
+    reporter.change(
+      'user',
+      user.ref,
+      sentence('is an account that existed here before; its role and password stay'),
+    );
     return;
   }
   const reading = readLegacyUser(columnsOf(user, await passwordOf(context, user)), new Date());
@@ -137,8 +142,9 @@ async function importUser(
     (await findAccount(context, username)) !== undefined &&
     ledger.find('user', user.ref)?.target !== CREATING
   ) {
-    const reason =
-      'an account of this name exists, and names are compared without case; map it to that account, or rename one of them';
+    const reason = sentence(
+      'an account of this name exists, and names are compared without case; map it to that account, or rename one of them',
+    );
     return reporter.leaveOut('user', user.ref, reason);
   }
   await ledger.record(deps.db, 'user', user.ref, CREATING);
@@ -201,9 +207,13 @@ export async function importPeople(context: Context): Promise<void> {
       reporter.change(
         'group',
         group.ref,
-        'its search filter in the old text form was not in effect any more',
+        sentence('its search filter in the old text form was not in effect any more'),
       );
     if (group.filter.kind === 'unknown')
-      reporter.change('group', group.ref, 'its search filter cannot be evaluated, so it sees no resources');
+      reporter.change(
+        'group',
+        group.ref,
+        sentence('its search filter cannot be evaluated, so it sees no resources'),
+      );
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
@@ -113,7 +114,7 @@ export async function placementOf(context: Context, row: ResourceRow): Promise<P
   const { plan, installation, today, reporter } = context;
   const exposure = exposureOf(rightsOf(row), plan.survey.audience, installation.access, today);
   if (exposure.isNarrowed)
-    reporter.change('access', row.ref, 'some accounts that saw a restricted view no longer see it');
+    reporter.change('access', row.ref, sentence('some accounts that saw a restricted view no longer see it'));
   const contributor = exposure.contributorReads ? accountOf(context, row.created_by) : null;
   return { exposure, team: await teamOf(context, exposure), owner: contributor ?? context.owner.ref };
 }

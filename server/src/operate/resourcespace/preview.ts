@@ -1,7 +1,9 @@
 import type { Language } from '@vitrine/contract/languages';
 import pLimit from 'p-limit';
 import { say, sayCount } from '../../platform/language/say.ts';
+import type { Sentence } from '../../platform/language/sentence.ts';
 import { type ReportEntry, section } from '../imports/report.ts';
+import type { ThingKind } from '../imports/report-words.ts';
 import { isTitle } from './fields.ts';
 import type { FileFinder } from './file-paths.ts';
 import type { Installation } from './installation.ts';
@@ -124,7 +126,7 @@ async function uncarried(
   installation: Installation,
   today: string,
 ): Promise<ReportEntry[]> {
-  const entryOf = (kind: string, ref: number) => (reason: string) => ({ kind, id: String(ref), reason });
+  const entryOf = (kind: ThingKind, ref: number) => (reason: Sentence) => ({ kind, id: String(ref), reason });
   return [
     ...[...installation.groups.values()].flatMap((group) =>
       uncarriedOfGroup(group).map(entryOf('group', group.ref)),

@@ -1,4 +1,5 @@
 import { relateAll } from '../../content/assets/relate.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 
 /** Relates the assets of related resources. */
@@ -10,7 +11,7 @@ export async function importRelations({ deps, staging, ledger, reporter }: Conte
     const [one, other] = [pair.resource, pair.related].map((ref) => ledger.find('resource', ref)?.target);
     if (one !== undefined && other !== undefined) return [[one, other] as const];
     const which = `${pair.resource}-${pair.related}`;
-    reporter.leaveOut('relation', which, 'one of the resources does not exist');
+    reporter.leaveOut('relation', which, sentence('one of the resources does not exist'));
     return [];
   });
   await deps.db.transaction().execute((tx) => relateAll(tx, pairs));

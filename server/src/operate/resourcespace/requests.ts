@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { sentence } from '../../platform/language/sentence.ts';
 import { accountOf, type Context } from './context.ts';
 import { readColumnTime } from './texts.ts';
 
@@ -32,7 +33,7 @@ export async function importRequests(context: Context): Promise<void> {
       reporter.leaveOut(
         'request',
         row.ref,
-        requester === null ? 'who asked is not here' : 'its resources are not here',
+        requester === null ? sentence('who asked is not here') : sentence('its resources are not here'),
       );
       continue;
     }
@@ -40,7 +41,7 @@ export async function importRequests(context: Context): Promise<void> {
     const decided = state === 'pending' ? null : (readColumnTime(row.created) ?? null);
     const reason = (row.comments ?? '').slice(0, 1000).toWellFormed();
     if ((row.comments ?? '').length > 1000)
-      reporter.change('request', row.ref, 'its text is longer than 1,000 characters and is cut');
+      reporter.change('request', row.ref, sentence('its text is longer than 1,000 characters and is cut'));
     const answer = state === 'granted' ? row.reasonapproved : row.reason;
     for (const asset of assets) {
       const key = `${row.ref}/${asset}`;

@@ -2,6 +2,7 @@ import { readMetadataNow } from '../../content/assets/decoding-jobs.ts';
 import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
 import { enqueue } from '../../core/job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { bringVersion } from '../imports/changed-files.ts';
 import { inLanes } from '../imports/lanes.ts';
 import { fingerprintOf } from '../imports/report.ts';
@@ -108,7 +109,7 @@ async function updateResource(context: Context, id: string, prepared: Prepared):
   if (found !== null)
     await bringVersion(context, key, id, fileToBring(context, found, fileNameOf(context, row)));
   else if ((ledger.find('original', row.ref)?.fingerprint ?? '') !== '')
-    reporter.vanish('file', row.ref, 'is no longer in the file store; the file here stays');
+    reporter.vanish('file', row.ref, sentence('is no longer in the file store; the file here stays'));
   await deps.db.transaction().execute(async (tx) => {
     await updateAsset(tx, context, id, about, placement);
     await ledger.record(tx, 'resource', row.ref, id, fingerprint);

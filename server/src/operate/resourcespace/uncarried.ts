@@ -1,26 +1,33 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { ReportEntry } from '../imports/report.ts';
 import type { Group, Installation, User } from './installation.ts';
 import type { Staging } from './staging.ts';
 
 /** Returns what of an account has no counterpart. */
-export function uncarriedOfUser(user: User, { groups }: Pick<Installation, 'groups'>): string[] {
+export function uncarriedOfUser(user: User, { groups }: Pick<Installation, 'groups'>): Sentence[] {
   const group = groups.get(user.group ?? 0);
   const addresses = user.ipRestrict ?? group?.ipRestrict ?? null;
   return [
     ...(addresses === null
       ? []
-      : ['the addresses from which it may sign in; accounts have no such limit here']),
+      : [sentence('the addresses from which it may sign in; accounts have no such limit here')]),
     ...(user.comments === null
       ? []
-      : [`the administrators' comment: ${user.comments.replaceAll(/\s+/g, ' ')}`]),
+      : [
+          sentence('the administrators’ comment: {comment}', {
+            comment: user.comments.replaceAll(/\s+/g, ' '),
+          }),
+        ]),
   ];
 }
 
 /** Returns what of a group has no counterpart. */
-export function uncarriedOfGroup({ hasCode, resourceDefaults }: Group): string[] {
+export function uncarriedOfGroup({ hasCode, resourceDefaults }: Group): Sentence[] {
   return [
-    ...(hasCode ? ['its configuration is PHP code'] : []),
-    ...(resourceDefaults === null ? [] : [`its defaults for new resources: ${resourceDefaults}`]),
+    ...(hasCode ? [sentence('its configuration is PHP code')] : []),
+    ...(resourceDefaults === null
+      ? []
+      : [sentence('its defaults for new resources: {defaults}', { defaults: resourceDefaults })]),
   ];
 }
 
@@ -30,9 +37,12 @@ export async function uncarriedComments(staging: Staging): Promise<ReportEntry[]
     'select ref, collection_ref, body from rs_comment where coalesce(resource_ref, 0) <= 0 and collection_ref > 0 order by ref',
   );
   return rows.map(({ ref, collection_ref: collection, body }) => ({
-    kind: 'comment',
+    kind: 'comment' as const,
     id: String(ref),
-    reason: `is about collection ${collection}, and collections have no comments: ${(body ?? '').replaceAll(/\s+/g, ' ')}`,
+    reason: sentence('is about collection {collection}, and collections have no comments: {comment}', {
+      collection: String(collection),
+      comment: (body ?? '').replaceAll(/\s+/g, ' '),
+    }),
   }));
 }
 
@@ -50,19 +60,19 @@ export async function uncarriedSettings(staging: Staging): Promise<ReportEntry[]
   );
   return [
     ...texts.map(({ page, name, language }) => ({
-      kind: 'text',
+      kind: 'text' as const,
       id: [page, name, language].filter((part) => (part ?? '') !== '').join('/'),
-      reason: 'a text of its pages; Administration, Texts has those of this library',
+      reason: sentence('a text of its pages; Administration, Texts has those of this library'),
     })),
     ...settings.map(({ parameter }) => ({
-      kind: 'setting',
+      kind: 'setting' as const,
       id: parameter,
-      reason: 'a setting of the installation; set it here if it is needed',
+      reason: sentence('a setting of the installation; set it here if it is needed'),
     })),
     ...preferences.map(({ user, parameters }) => ({
-      kind: 'user',
+      kind: 'user' as const,
       id: String(user),
-      reason: `its preferences: ${parameters}`,
+      reason: sentence('its preferences: {settings}', { settings: parameters }),
     })),
   ];
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { cleanHtml, hasNoText } from '../../content/fields/values/rich-text.ts';
 import { columnsOf, type TypedValue } from '../../content/fields/values/typed-value.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 import { addsParents, chosenNodes, hasOptions, isRange, TREE } from './field-plan.ts';
 import { type ImportedField, type ImportedFields, isTitle } from './fields.ts';
@@ -141,7 +142,7 @@ export function convertValues(
         reporter.change(
           'value',
           `${ref}/${plan.field.name}`,
-          `does not fit the type ${plan.type}; it is among the other values`,
+          sentence('does not fit the type {type}; it is among the other values', { type: plan.type }),
         );
     } else {
       result.values.set(field.id, value);
@@ -154,7 +155,7 @@ export function convertValues(
         reporter.change(
           'value',
           `${ref}/${plan.field.name}`,
-          'has elements that are not safe; its source is among the other values',
+          sentence('has elements that are not safe; its source is among the other values'),
         );
       }
     }

@@ -1,15 +1,18 @@
 import { sql } from 'kysely';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 import type { TableName } from './source.ts';
 
+const assetStays = sentence('is no longer in ResourceSpace; its asset stays');
+
 /** Where the things of a kind are in ResourceSpace. */
 const places = [
-  ['resource', 'resource', 'its asset stays'],
-  ['alternative', 'resource_alt_files', 'its asset stays'],
-  ['collection', 'collection', 'the collection here stays'],
-  ['comment', 'comment', 'the comment here stays'],
-  ['user', 'user', 'the account here stays'],
-] as const satisfies readonly (readonly [string, TableName, string])[];
+  ['resource', 'resource', assetStays],
+  ['alternative', 'resource_alt_files', assetStays],
+  ['collection', 'collection', sentence('is no longer in ResourceSpace; the collection here stays')],
+  ['comment', 'comment', sentence('is no longer in ResourceSpace; the comment here stays')],
+  ['user', 'user', sentence('is no longer in ResourceSpace; the account here stays')],
+] as const satisfies readonly (readonly [string, TableName, Sentence])[];
 
 /** Reports what an earlier run has imported and is no longer there. Nothing is deleted here (IMPORT-10). */
 export async function reportVanished({ staging, ledger, reporter }: Context): Promise<void> {
@@ -21,7 +24,7 @@ export async function reportVanished({ staging, ledger, reporter }: Context): Pr
         where not exists (select from rs_${table} t where t.ref = x.id::double precision) order by x.id::double precision`,
       [known],
     );
-    for (const { id } of gone) reporter.vanish(kind, id, `is no longer in ResourceSpace; ${what}`);
+    for (const { id } of gone) reporter.vanish(kind, id, what);
   }
 }
 
@@ -38,5 +41,9 @@ export async function reportVanishedValues(
       and exists (select from imported_ids i where i.kind = 'field' and i.target = f.id::text)
     order by f.code`.execute(deps.db);
   for (const { code } of rows)
-    reporter.vanish('value', `${ref}/${code}`, 'was removed in ResourceSpace; the value here stays');
+    reporter.vanish(
+      'value',
+      `${ref}/${code}`,
+      sentence('was removed in ResourceSpace; the value here stays'),
+    );
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ImportRunReport } from '@vitrine/contract/imports';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { openLibrary } from '../../support/library.ts';
@@ -45,13 +46,37 @@ test('shows administrators the report of an import, without links and passwords'
   }
   expect(run.left_out).toContainEqual({
     kind: 'file',
+    label: 'file',
     reason: 'is missing in the file store; the asset has a text in its place',
     count: 1,
     ids: ['68'],
   });
+  expect(run.count_labels.assets_created).toBe('assets created');
   for (const { url } of whole.links) expect(JSON.stringify(run)).not.toContain(url.slice(-32));
   expect((await mara.refused('listImports')).status).toBe(403);
   expect((await mara.refused('getImport', { params: { id: run.id } })).status).toBe(403);
+});
+
+// LANGUAGE-8
+test('words a report for each reader, and shows reasons of an earlier version as they are', async () => {
+  const { id } = await newest();
+  const read = async (language: string): Promise<ImportRunReport> =>
+    JSON.parse((await boss.send(`/admin/imports/${id}`, { headers: { 'accept-language': language } })).text);
+  const missing = { kind: 'file', count: 1, ids: ['68'] };
+  const german = await read('de');
+  expect(german.count_labels.assets_created).toBe('Assets angelegt');
+  expect(german.left_out).toContainEqual({
+    ...missing,
+    label: 'Datei',
+    reason: 'fehlt im Dateispeicher; das Asset hat stattdessen einen Text',
+  });
+  const arabic = await read('ar');
+  for (const { label, reason } of [...arabic.left_out, ...arabic.changed])
+    expect([label, reason].filter((text) => !/\p{Script=Arabic}/u.test(text))).toEqual([]);
+
+  const report = JSON.stringify({ left_out: [{ ...missing, reason: 'was lost' }] });
+  await sql`update import_runs set report = ${report} where id = ${id}`.execute(db);
+  expect((await read('de')).left_out).toEqual([{ ...missing, label: 'Datei', reason: 'was lost' }]);
 });
 
 // IMPORT-11

@@ -153,7 +153,7 @@ test('takes a tree with a cycle, options without labels, and accounts that diffe
   const { code, out } = await runImport(library, optionsFor(odd));
   expect(code).toBe(3);
   expect(out).toMatch(/option .*283.*: was above itself in the tree of field 89/);
-  expect(out).toMatch(/user 13: an account of this name exists/);
+  expect(out).toMatch(/account 13: an account of this name exists/);
   const { rows } = await sql<{
     label: string;
   }>`select label from field_terms where label like '(option%'`.execute(library.deps.db);

@@ -51,8 +51,3 @@ const systemNames: Readonly<Record<string, string>> = { resourcespace: 'Resource
 export function systemName(system: string): string {
   return systemNames[system] ?? system;
 }
-
-/** Returns a name of a count or kind in words: `assets_created` is “assets created”. */
-export function inWords(name: string): string {
-  return name.replaceAll('_', ' ');
-}

@@ -85,13 +85,21 @@ export async function* readCsv(path: string): AsyncGenerator<SourceRow> {
       if (record.length === header.length) {
         yield { place, fields: new Map(header.map((name, at) => [name, record[at] ?? null])) };
       } else {
-        yield { place, fault: `${record.length} values where the first line names ${header.length} columns` };
+        yield {
+          place,
+          fault: sentence('{values} values where the first line names {columns} columns', {
+            values: record.length,
+            columns: header.length,
+          }),
+        };
       }
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     if (header !== null) {
-      const fault = 'a quote is opened here or below and never closed; nothing from here on was read';
+      const fault = sentence(
+        'a quote is opened here or below and never closed; nothing from here on was read',
+      );
       yield { place: `line ${lastLine + 1}`, fault };
     }
   }

@@ -1,6 +1,7 @@
 import type { Language } from '@vitrine/contract/languages';
 import type { Database } from '../../../platform/database/pool.ts';
 import { say } from '../../../platform/language/say.ts';
+import { type Sentence, saySentence, sentence } from '../../../platform/language/sentence.ts';
 import { readLegacyUser } from './legacy-user.ts';
 import type { SourceRow } from './source.ts';
 import { type Candidate, type SeenNames, storeBatch } from './store.ts';
@@ -52,13 +53,13 @@ export async function importUsers(
     groups: new Map(),
   };
   const seen: SeenNames = new Map();
-  const refuse = (place: string, reason: string) => {
+  const refuse = (place: string, reason: Sentence) => {
     counts.refused += 1;
-    print(`${place}: ${reason}`);
+    print(`${place}: ${saySentence(language, reason)}`);
   };
   const roleOf = (group: string) => roleOfGroup.get(group) ?? 'member';
 
-  const store = async (batch: readonly (Candidate & { remarks: string[] })[]) => {
+  const store = async (batch: readonly (Candidate & { remarks: Sentence[] })[]) => {
     const fates = await storeBatch(db, batch, { seen, source, dryRun });
     for (const [at, { place, user, remarks }] of batch.entries()) {
       const fate = fates[at];
@@ -66,7 +67,7 @@ export async function importUsers(
       const group = counts.groups.get(user.group) ?? { role: roleOf(user.group), users: 0 };
       counts.groups.set(user.group, group);
       if (fate?.kind === 'repeated') {
-        refuse(place, say(language, '{name} is the same name as in {place}', { name, place: fate.sameAs }));
+        refuse(place, sentence('{name} is the same name as in {place}', { name, place: fate.sameAs }));
       } else if (fate?.kind === 'kept') {
         counts.kept += 1;
         if (counts.kept <= KEPT_SHOWN)
@@ -76,12 +77,12 @@ export async function importUsers(
         if (user.passwordHash === null) counts.withoutPassword += 1;
         counts.statuses.set(user.status, (counts.statuses.get(user.status) ?? 0) + 1);
         group.users += 1;
-        for (const remark of remarks) print(`${place}: ${name} ${remark}`);
+        for (const remark of remarks) print(`${place}: ${name} ${saySentence(language, remark)}`);
       }
     }
   };
 
-  let batch: (Candidate & { remarks: string[] })[] = [];
+  let batch: (Candidate & { remarks: Sentence[] })[] = [];
   for await (const row of rows) {
     const reading = 'fault' in row ? { refused: row.fault } : readLegacyUser(row.fields, now);
     if ('refused' in reading) {

@@ -1,6 +1,7 @@
 import { Username } from '@vitrine/contract/identity';
 import { Compile } from 'typebox/compile';
 import { isHash } from '../../../people/identity/hash-forms.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import type { Column, Fields } from './source.ts';
 
 /** An account of the earlier system in our terms. */
@@ -20,27 +21,28 @@ export interface LegacyUser {
 }
 
 /** A user with remarks on what was lost, or the reason why the row cannot become a user. */
-export type Reading = { user: LegacyUser; remarks: string[] } | { refused: string };
+export type Reading = { user: LegacyUser; remarks: Sentence[] } | { refused: Sentence };
 
 const username = Compile(Username);
 const unreadable = '\ufffd';
 
-function whyNoName(name: string): string | null {
-  if (name === '') return 'no username';
-  if (name.includes('\0')) return 'the username contains a NUL character';
-  if (name.includes(unreadable)) return 'the username is not UTF-8';
+function whyNoName(name: string): Sentence | null {
+  if (name === '') return sentence('no username');
+  if (name.includes('\0')) return sentence('the username contains a NUL character');
+  if (name.includes(unreadable)) return sentence('the username is not UTF-8');
   // The password hash includes the name, so an account with a shortened or trimmed name could not sign in.
-  if (name.trim() !== name) return 'the username begins or ends with a space';
-  if (!username.Check(name)) return 'the username is longer than 100 characters or has a line break';
+  if (name.trim() !== name) return sentence('the username begins or ends with a space');
+  if (!username.Check(name))
+    return sentence('the username is longer than 100 characters or has a line break');
   return null;
 }
 
-function readPassword(stored: string, remarks: string[]): string | null {
+function readPassword(stored: string, remarks: Sentence[]): string | null {
   if (isHash(stored)) return stored;
   remarks.push(
     stored === ''
-      ? 'has no password'
-      : 'comes without its password, which is stored in none of the forms that can be verified',
+      ? sentence('has no password')
+      : sentence('comes without its password, which is stored in none of the forms that can be verified'),
   );
   return null;
 }
@@ -50,13 +52,17 @@ function readText(
   column: 'fullname' | 'email',
   text: string,
   most: number,
-  remarks: string[],
+  remarks: Sentence[],
 ): string | null {
   const trimmed = text.trim();
   if (trimmed === '') return null;
   const isFit = trimmed.length <= most && !trimmed.includes('\0') && !trimmed.includes(unreadable);
   if (isFit && (column !== 'email' || /^[^\s@]+@[^\s@]+$/.test(trimmed))) return trimmed;
-  remarks.push(`comes without its ${column}, which is ${isFit ? 'no address' : 'too long or not UTF-8'}`);
+  remarks.push(
+    isFit
+      ? sentence('comes without its {column}, which is no address', { column })
+      : sentence('comes without its {column}, which is too long or not UTF-8', { column }),
+  );
   return null;
 }
 
@@ -73,17 +79,20 @@ function readTime(text: string): Date | null | undefined {
   return Number.isNaN(time.getTime()) || time.toISOString().slice(0, 10) !== parts[1] ? undefined : time;
 }
 
-function readCreated(text: string, remarks: string[]): string | null {
+function readCreated(text: string, remarks: Sentence[]): string | null {
   const time = readTime(text);
-  if (time === undefined) remarks.push(`counts as created now: ${JSON.stringify(text)} is no time`);
+  if (time === undefined)
+    remarks.push(sentence('counts as created now: {value} is no time', { value: JSON.stringify(text) }));
   return time?.toISOString() ?? null;
 }
 
 /** Returns when an account ends; null for never. The earlier system treats a time that it cannot parse as past. */
-function readEnd(expires: string, remarks: string[]): Date | null {
+function readEnd(expires: string, remarks: Sentence[]): Date | null {
   const end = readTime(expires);
   if (end !== undefined) return end;
-  remarks.push(`is disabled: it expires at ${JSON.stringify(expires)}, which is no time`);
+  remarks.push(
+    sentence('is disabled: it expires at {value}, which is no time', { value: JSON.stringify(expires) }),
+  );
   return new Date(0);
 }
 
@@ -91,14 +100,14 @@ function readStatus(
   approved: string,
   end: Date | null,
   now: Date,
-  remarks: string[],
+  remarks: Sentence[],
 ): 'active' | 'pending' | 'disabled' {
   if (end !== null && end <= now) return 'disabled';
   if (approved === '2') return 'disabled';
   if (approved === '0') return 'pending';
   // Tables from before accounts needed approval have no such column; all their accounts may sign in.
   if (approved === '1' || approved === '') return 'active';
-  remarks.push(`is disabled: approved is ${JSON.stringify(approved)}`);
+  remarks.push(sentence('is disabled: approved is {value}', { value: JSON.stringify(approved) }));
   return 'disabled';
 }
 
@@ -118,7 +127,7 @@ export function readLegacyUser(fields: Fields, now: Date): Reading {
   const name = text('username');
   const refused = whyNoName(name);
   if (refused !== null) return { refused };
-  const remarks: string[] = [];
+  const remarks: Sentence[] = [];
   const end = readEnd(text('account_expires').trim(), remarks);
   const user: LegacyUser = {
     username: name,

@@ -1,3 +1,4 @@
+import type { Sentence } from '../../../platform/language/sentence.ts';
 /** The columns of the earlier system's user table that are imported; all others are ignored. */
 export const columns = [
   'ref',
@@ -17,4 +18,4 @@ export type Column = (typeof columns)[number];
 export type Fields = ReadonlyMap<string, string | null>;
 
 /** A row, or the reason why it cannot be read, with its place: `line 12` of a file, `ref 12` of a table. */
-export type SourceRow = { place: string; fields: Fields } | { place: string; fault: string };
+export type SourceRow = { place: string; fields: Fields } | { place: string; fault: Sentence };
