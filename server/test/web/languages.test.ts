@@ -24,7 +24,7 @@ test('the pages have the language of the browser, or the one that the person cho
 });
 
 // LANGUAGE-1
-test('on a page that is written from right to left, the next picture is to the left', async () => {
+test('on a page that is written from right to left, the next picture and the next file are to the left', async () => {
   const page = await studio.enter('mara', { locale: 'ar-EG' });
   const first = await uploadReady(page, await jpeg(60, 40));
   const second = await uploadReady(page, await jpeg(60, 40, { seed: 2 }));
@@ -36,6 +36,15 @@ test('on a page that is written from right to left, the next picture is to the l
   await expect.poll(position).toContain('2 / 2');
   await page.keyboard.press('ArrowRight');
   await expect.poll(position).toContain('1 / 2');
+  await page.goto('/assets');
+  const tile = (id: string) => page.locator(`a[href="/assets/${id}"]`).first();
+  const leftOf = async (id: string) => (await tile(id).boundingBox())?.x ?? 0;
+  await tile(first).waitFor();
+  // The newest is the first.
+  expect(await leftOf(second)).toBeGreaterThan(await leftOf(first));
+  await tile(second).focus();
+  await page.keyboard.press('ArrowLeft');
+  await expect.poll(() => tile(first).evaluate((link) => link === document.activeElement)).toBe(true);
 });
 
 // LANGUAGE-6, LANGUAGE-8

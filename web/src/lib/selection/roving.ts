@@ -1,5 +1,5 @@
 import type { Attachment } from 'svelte/attachments';
-import { isArrow, neighbour } from './neighbour.ts';
+import { isArrow, neighbour, readingOrder } from './neighbour.ts';
 
 const control = 'a[href], button';
 
@@ -34,7 +34,7 @@ export const roving: Attachment<HTMLElement> = (list) => {
         const { left, top, width, height } = card.getBoundingClientRect();
         return { id: String(at), left, top, width, height };
       })
-      .toSorted((a, b) => a.top - b.top || a.left - b.left);
+      .toSorted(readingOrder);
     const here = cardOf(target);
     const from = here === undefined ? -1 : cards.indexOf(here);
     const next = neighbour(places, String(from), key);

@@ -1,6 +1,6 @@
 import type { Attachment } from 'svelte/attachments';
 import { watchLongPress } from './long-press.ts';
-import { isArrow, neighbour, type Place } from './neighbour.ts';
+import { isArrow, neighbour, type Place, readingOrder } from './neighbour.ts';
 import { drawRectangle } from './rectangle.ts';
 import type { Selection } from './selection.svelte.ts';
 
@@ -19,7 +19,7 @@ function placesIn(list: HTMLElement): Place[] {
       const { left, top, width, height } = element.getBoundingClientRect();
       return { id: element.dataset.select ?? '', left, top, width, height };
     })
-    .toSorted((a, b) => a.top - b.top || a.left - b.left);
+    .toSorted(readingOrder);
 }
 
 function isTyping(target: EventTarget | null): boolean {
