@@ -29,6 +29,8 @@ const link = [
   's/[token]/+page.svelte',
   's/[token]/+page.ts',
 ];
+/** What the page of a post shows after its picture. */
+const comments = ['../lib/comments/Comments.svelte'];
 /** What pages of links with several files have in addition. */
 const layoutSelect = ['../lib/posts/LayoutSelect.svelte'];
 const inChunks = new Set([front, library, feed, post, link].flat());
@@ -88,6 +90,7 @@ const inLibrary = reachOf(library);
 const inFeed = reachOf(feed);
 const inPost = reachOf(post);
 const inLink = reachOf(link);
+const inComments = reachOf(comments);
 const inLayoutSelect = reachOf(layoutSelect);
 
 const group = (name: string, priority: number, isPart: IsPart) => ({
@@ -104,25 +107,28 @@ export const chunkGroups = [
   {
     name: 'start',
     test: /vite\/preload-helper|kit\/src\/runtime\/client\/payload|rolldown\/runtime/,
-    priority: 7,
+    priority: 9,
   },
   group(
     'front',
-    6,
+    8,
     (id, graph) => inFront(id, graph) || id.endsWith('kit/src/runtime/client/client-entry.js'),
   ),
   // What the pages of links share with the library.
   group(
     'common',
-    5,
+    7,
     (id, graph) =>
       (inLink(id, graph) || inLayoutSelect(id, graph)) && (inLibrary(id, graph) || inFeed(id, graph)),
   ),
-  group('library', 4, inLibrary),
-  group('feed', 3, inFeed),
-  group('link', 2, (id, graph) => inLink(id, graph) && !inPost(id, graph)),
-  group('layout-select', 2, (id, graph) => inLayoutSelect(id, graph) && !inLink(id, graph)),
-  group('post', 1, (id, graph) => inPost(id, graph) && !inLink(id, graph)),
+  // A part that the feed shares with posts, too, so that posts need not load the feed.
+  group('library', 6, (id, graph) => inLibrary(id, graph) || (inFeed(id, graph) && inPost(id, graph))),
+  group('feed', 5, inFeed),
+  group('post-and-link', 4, (id, graph) => inLink(id, graph) && inPost(id, graph)),
+  group('link', 3, inLink),
+  group('layout-select', 3, (id, graph) => inLayoutSelect(id, graph) && !inLink(id, graph)),
+  group('post', 2, inPost),
+  group('comments', 1, inComments),
   { name: 'shared', minShareCount: 2, entriesAware: true, entriesAwareMergeThreshold: 5_000 },
 ];
 

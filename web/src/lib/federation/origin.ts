@@ -2,7 +2,8 @@ import type { OriginFilter } from '@vitrine/contract/federation';
 import type { AnswerOf } from '@vitrine/contract/operation';
 import type { Operations } from '@vitrine/contract/operations';
 
-type Peer = AnswerOf<Operations['listShareablePeers']>['items'][number];
+/** A library with which objects can be shared. */
+export type Peer = AnswerOf<Operations['listShareablePeers']>['items'][number];
 
 /** Reads the origin filter from an address; ignores an invalid one. */
 export function readOrigin(params: Pick<URLSearchParams, 'get'>): { origin?: OriginFilter } {
