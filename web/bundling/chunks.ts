@@ -124,7 +124,7 @@ export const chunkGroups = [
   // A part that the feed shares with posts, too, so that posts need not load the feed.
   group('library', 6, (id, graph) => inLibrary(id, graph) || (inFeed(id, graph) && inPost(id, graph))),
   group('feed', 5, inFeed),
-  group('post-and-link', 4, (id, graph) => inLink(id, graph) && inPost(id, graph)),
+  group('post-and-link', 4, (id, graph) => inLink(id, graph) && (inPost(id, graph) || inComments(id, graph))),
   group('link', 3, inLink),
   group('layout-select', 3, (id, graph) => inLayoutSelect(id, graph) && !inLink(id, graph)),
   group('post', 2, inPost),

@@ -10,7 +10,17 @@ import {
   pageKindOf,
   workerTakesAnswers,
 } from '@vitrine/contract/page-kinds';
+import {
+  candidatesIn,
+  FIRST_LINKED,
+  linkedSources,
+  linkedWidths,
+  postPictureSizes,
+  type Sources,
+  sourcesIn,
+} from '@vitrine/contract/picture-sources';
 import type { FastifyInstance, FastifyRequest, LightMyRequestResponse } from 'fastify';
+import type { LinkedPicture } from '../content/links/first-pictures.ts';
 
 const setup = '/api/v1/setup/status';
 const appearance = '/api/v1/appearance';
@@ -97,21 +107,29 @@ interface BroughtAnswers {
 }
 
 type Post = Pick<AnswerOf<Operations['listPosts']>['items'][number], 'cover_asset_id' | 'members'>;
+type Member = Post['members'][number];
 type Variants = AnswerOf<Operations['getPreviews']>['variants'];
 
 /** The number of pictures of a feed that are named. The others may be below the screen of a phone. */
 const FIRST_PICTURES = 3;
 
-/** Returns the address of the smallest uncropped preview of a post's cover, as pages show it; null if there is none. */
-function coverAddress({ cover_asset_id: chosen, members }: Post, variants: Variants): string | null {
-  const cover = members.find(({ asset_id }) => asset_id === chosen) ?? members[0];
-  if (cover === undefined || cover.restricted) return null;
-  const { id, ladder_available, file_hash, processing_status } = cover.asset;
-  const [smallest] = variants.filter(({ fit }) => fit === 'contain').sort((a, b) => a.max_dim - b.max_dim);
-  if (!ladder_available || file_hash === null || processing_status === 'pending' || smallest === undefined)
-    return null;
-  return `/api/v1/assets/${id}/variants/${smallest.key}?v=${file_hash}`;
+/** Returns the uncropped previews of a member of a post, as pages show them; undefined if there are none. */
+function previewsOf(member: Member | undefined, variants: Variants): Sources | undefined {
+  if (member === undefined || member.restricted) return undefined;
+  const { id, ladder_available, file_hash, processing_status } = member.asset;
+  if (!ladder_available || file_hash === null || processing_status === 'pending') return undefined;
+  const sizes = variants
+    .filter(({ fit }) => fit === 'contain')
+    .sort((a, b) => a.max_dim - b.max_dim)
+    .map(({ key, max_dim: edge }) => ({
+      edge,
+      address: `/api/v1/assets/${id}/variants/${key}?v=${file_hash}`,
+    }));
+  return sourcesIn(candidatesIn(member.asset, sizes));
 }
+
+const coverOf = ({ cover_asset_id: chosen, members }: Post) =>
+  members.find(({ asset_id }) => asset_id === chosen) ?? members[0];
 
 /** Returns the body of an answer, which is that of the operation with this address; null without a success. */
 function bodyIn<T>(answers: FirstAnswers, address: string): T | null {
@@ -119,15 +137,50 @@ function bodyIn<T>(answers: FirstAnswers, address: string): T | null {
   return status === 200 ? (JSON.parse(body) as T) : null;
 }
 
+const pictureHint = ({ src, srcset }: Sources, sizes: string, priority: 'high' | 'low') =>
+  `<link rel="preload" as="image" href="${src}"${
+    srcset === '' || sizes === '' ? '' : ` imagesrcset="${srcset}" imagesizes="${sizes}"`
+  } fetchpriority="${priority}">`;
+
 /** Returns elements that let browsers load the first pictures of the feed while its scripts start. */
-function pictureHints(answers: FirstAnswers): string {
-  const ladder = bodyIn<{ variants: Variants }>(answers, previews);
+function feedHints(answers: FirstAnswers, variants: Variants): string {
   const posts = bodyIn<{ items: Post[] }>(answers, feedPosts)?.items ?? [];
   return posts
     .slice(0, FIRST_PICTURES)
-    .map((post) => coverAddress(post, ladder?.variants ?? []))
-    .filter((address) => address !== null)
-    .map((address) => `<link rel="preload" as="image" href="${address}" fetchpriority="low">`)
+    .map((post) => previewsOf(coverOf(post), variants))
+    .filter((sources) => sources !== undefined)
+    .map(({ src }) => pictureHint({ src, srcset: '' }, '', 'low'))
+    .join('');
+}
+
+/** The type of pictures among those that every library has. */
+const PICTURE = 1;
+
+/** Returns whether the page of a post shows a file as a picture of which it knows the width before it has a layout. */
+function isPlainPicture({ asset }: Extract<Member, { restricted: false }>): boolean {
+  const { pixel_width: width, pixel_height: height, asset_type } = asset;
+  const isTall = width !== null && height !== null && height > 2.4 * width;
+  return asset_type === PICTURE && !isTall;
+}
+
+/** Returns an element that lets browsers load the picture of a post while its scripts start. */
+function postHint(answers: FirstAnswers, path: string, variants: Variants): string {
+  const first = bodyIn<Post>(answers, `/api/v1${path}`)?.members[0];
+  if (first === undefined || first.restricted || !isPlainPicture(first)) return '';
+  const sources = previewsOf(first, variants);
+  return sources === undefined ? '' : pictureHint(sources, postPictureSizes(first.asset), 'high');
+}
+
+/** Returns elements that let browsers load the first pictures of a link while its scripts start. */
+function linkHints(token: string, pictures: readonly LinkedPicture[]): string {
+  const isAlone = pictures.length === 1;
+  return pictures
+    .slice(0, FIRST_LINKED)
+    .map((picture, at) => {
+      const sources = linkedSources(token, picture, isAlone);
+      const priority = at === 0 ? 'high' : 'low';
+      return sources === undefined ? '' : pictureHint(sources, linkedWidths(picture, isAlone), priority);
+    })
     .join('');
 }
 
@@ -177,11 +230,13 @@ function accountOf(answer: LightMyRequestResponse): string {
 }
 
 /**
- * Returns what the page of a request brings: the answers to what it reads first (APP-5); null if it must not bring any.
+ * Returns what the page of a request brings: the answers to what it reads first (APP-5), and the addresses of its first pictures; null if
+ * it must not bring any. Without those of a link that its visitor cannot open, or too often.
  */
 export async function bringAnswers(
   server: FastifyInstance,
   request: FastifyRequest,
+  picturesOfLink: (token: string) => Promise<readonly LinkedPicture[]>,
 ): Promise<BroughtAnswers | null> {
   if (!isVisit(request)) return null;
   const path = pathOf(request);
@@ -201,11 +256,19 @@ export async function bringAnswers(
     if (renewed !== undefined) headers['set-cookie'] = renewed;
     answers[address] = [answer.statusCode, answer.body];
   };
+  const token = kind === 'link' ? (path.split('/').at(-1) ?? '') : '';
+  const linked = token === '' ? [] : picturesOfLink(token).catch(() => []);
   await Promise.all(readsOf(shown, path, hasSession(request)).map(read));
   const text = JSON.stringify(answers satisfies FirstAnswers).replaceAll('<', '\\u003c');
-  const pictures = shown === 'feed' ? pictureHints(answers) : '';
+  const variants = bodyIn<{ variants: Variants }>(answers, previews)?.variants ?? [];
+  const hints =
+    shown === 'feed'
+      ? feedHints(answers, variants)
+      : shown === 'post'
+        ? postHint(answers, path, variants)
+        : linkHints(token, await linked);
   return {
-    html: `<script type="application/json" id="${firstAnswersId}">${text}</script>${pictures}`,
+    html: `<script type="application/json" id="${firstAnswersId}">${text}</script>${hints}`,
     headers,
     signIn: signInAddress(answers, kind, request.url),
   };

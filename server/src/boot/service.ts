@@ -5,6 +5,7 @@ import { openCapabilities } from '../access/capabilities.ts';
 import { followLadder } from '../content/assets/previews/ladder.ts';
 import { openServedAssets, type ServedAssets } from '../content/assets/served.ts';
 import { openConversions } from '../content/downloads/conversions.ts';
+import { firstPictures } from '../content/links/first-pictures.ts';
 import { openWatermarks } from '../content/links/watermarks.ts';
 import { oldAddresses } from '../content/public/old-addresses.ts';
 import { publicHeads, servePublicFiles } from '../content/public/serve.ts';
@@ -266,7 +267,11 @@ export async function openService(options: ServiceOptions): Promise<OpenService>
   await servePages(server, options.webDir ?? join(serverFolder, '../web/build'), {
     headOf: publicHeads(deps, budgets),
     hintsOf: pageHints,
-    answersFor: (request) => bringAnswers(server, request),
+    answersFor: (request) =>
+      bringAnswers(server, request, async (token) => {
+        await budgets.spendOnEntry({}, clientAddress(request), null);
+        return firstPictures(deps, token);
+      }),
     redirectOf: oldAddresses(deps, entrance.enter),
     // Pages of share links, invitations, new passwords and confirmations.
     isUnlisted: (path) => /^\/(s|invite|reset|verify)\//.test(path),

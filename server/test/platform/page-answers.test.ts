@@ -136,3 +136,26 @@ test('the page names the files that its kind loads first, and what it reads unle
   expect(plain).toContain(`<${feed}>; rel=preload; as=fetch; crossorigin`);
   expect((await openPage('/s/some-token', visit)).headers.link).toBe('</link.js>; rel=modulepreload');
 });
+
+// APP-5
+test('the page of a post names its picture in all widths', async () => {
+  const { html } = await openPage(`/posts/${shared.id}`, as(otto));
+  expect(html).toMatch(
+    new RegExp(`<link rel="preload" as="image" href="/api/v1/assets/${picture}/variants/preview`),
+  );
+  expect(html).toContain('fetchpriority="high"');
+  expect((await openPage(`/posts/${closed.id}`, as(otto))).html).not.toContain(picture);
+});
+
+// APP-5
+test('the page of a link names its pictures, unless it has a password, and does not count as an opening', async () => {
+  const params = { id: shared.id };
+  const open = await ines.ok('createPostLink', { params, body: {} });
+  const { html } = await openPage(new URL(open.url).pathname, visit);
+  const token = new URL(open.url).pathname.split('/').at(-1);
+  expect(html).toContain(`href="/api/v1/links/${token}/assets/${picture}/variants/preview"`);
+  const locked = await ines.ok('createPostLink', { params, body: { password: 'a long password' } });
+  expect((await openPage(new URL(locked.url).pathname, visit)).html).not.toContain(picture);
+  const { items } = await ines.ok('listPostLinks', { params });
+  expect(items.map(({ opened_count }) => opened_count)).toEqual([0, 0]);
+});

@@ -1,4 +1,5 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
+import { type Candidate, candidatesIn, type Sources, sourcesIn } from '@vitrine/contract/picture-sources';
 
 /** One size of the preview ladder, as returned by `GET /previews`. */
 export interface Rung {
@@ -28,22 +29,6 @@ export function renditionMark({
   return hash !== null && processing_status === 'pending' ? `${hash}-pending` : hash;
 }
 
-interface Sources {
-  readonly src: string;
-  readonly srcset: string;
-}
-
-/** An address of a picture with its width in pixels. */
-interface Candidate {
-  readonly width: number;
-  readonly address: string;
-}
-
-/** Returns the width in pixels of a picture scaled into a square of `max`, never enlarged. */
-function containedWidth(width: number, height: number, max: number): number {
-  return Math.max(1, Math.round(width * Math.min(1, max / Math.max(width, height))));
-}
-
 /**
  * Returns the uncropped renditions of an asset, smallest first, or one of unknown width (0); empty if there are none.
  * `largest` excludes sizes above that edge unless there is no other.
@@ -58,19 +43,11 @@ function candidatesOf(
   const contained = ladder.filter((rung) => rung.fit === 'contain').sort((a, b) => a.max_dim - b.max_dim);
   const fitting = contained.filter((rung) => rung.max_dim <= largest);
   const rungs = fitting.length > 0 ? fitting : contained.slice(0, 1);
-  const first = rungs[0];
-  if (first === undefined) return [];
-  const address = (rung: Rung) => addressOf(asset.id, rung.key, renditionMark(asset));
-  const { pixel_width: width, pixel_height: height } = asset;
-  if (width === null || height === null) return [{ width: 0, address: address(first) }];
-
-  // All sizes above the picture's own contain the same pixels, so only the first is used.
-  const byWidth = new Map<number, string>();
-  for (const rung of rungs) {
-    const wide = containedWidth(width, height, rung.max_dim);
-    if (!byWidth.has(wide)) byWidth.set(wide, address(rung));
-  }
-  return [...byWidth].map(([width, address]) => ({ width, address }));
+  const sizes = rungs.map(({ key, max_dim: edge }) => ({
+    edge,
+    address: addressOf(asset.id, key, renditionMark(asset)),
+  }));
+  return candidatesIn(asset, sizes);
 }
 
 /** Returns the attributes of an image for which the browser chooses among all widths; undefined if there are none. */
@@ -80,14 +57,7 @@ export function sourcesOf(
   addressOf: AddressOf,
   largest = Number.POSITIVE_INFINITY,
 ): Sources | undefined {
-  const candidates = candidatesOf(asset, ladder, addressOf, largest);
-  const [first] = candidates;
-  if (first === undefined) return undefined;
-  const widths = candidates.filter(({ width }) => width > 0);
-  return {
-    src: first.address,
-    srcset: widths.map(({ width, address }) => `${address} ${width}w`).join(', '),
-  };
+  return sourcesIn(candidatesOf(asset, ladder, addressOf, largest));
 }
 
 /**

@@ -1,23 +1,12 @@
 import type { DownloadFormat } from '@vitrine/contract/limits';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
+import { linkedVariant, linkSizes } from '@vitrine/contract/picture-sources';
 
 /** The forms of a link. */
 type LinkForms = NonNullable<LinkView['presets']>;
 
-/** The uncropped sizes of the ladder with their longest edges, smallest first. */
-const rungs = [
-  { key: 'preview', edge: 1024 },
-  { key: 'screen', edge: 2048 },
-  { key: 'hires', edge: 4096 },
-] as const;
-
 function below(token: string, assetId: string): string {
   return `/api/v1/links/${encodeURIComponent(token)}/assets/${assetId}`;
-}
-
-/** Returns the address of a rendition. */
-export function variantAddress(token: string, assetId: string, key: string): string {
-  return `${below(token, assetId)}/variants/${key}`;
 }
 
 /** Returns the address of a Deep Zoom tile, for a link that allows originals. */
@@ -78,35 +67,8 @@ export function downloadAddress(token: string, view: LinkView, asset: LinkedAsse
     return form === undefined ? undefined : formAddress(token, asset.id, form.key);
   }
   if (!view.watermarked) return `${originalAddress(token, asset.id)}?download=true`;
-  const key = rungs.findLast((rung) => asset.variants.includes(rung.key))?.key;
-  return key === undefined ? undefined : `${variantAddress(token, asset.id, key)}?download=true`;
-}
-
-/** Returns the picture in all widths for an image element; undefined if there are none. */
-export function picturesOf(
-  token: string,
-  asset: LinkedAsset,
-  largest: number,
-): { src: string; srcset: string | undefined } | undefined {
-  const there = rungs.filter(({ key, edge }) => asset.variants.includes(key) && edge <= largest);
-  const [first] = there;
-  if (first === undefined) return undefined;
-  const address = (key: string) => variantAddress(token, asset.id, key);
-  const { pixel_width: width, pixel_height: height } = asset;
-  if (width === null || height === null) return { src: address(first.key), srcset: undefined };
-  const widths = new Map<number, string>();
-  for (const { key, edge } of there) {
-    const wide = Math.max(1, Math.round(width * Math.min(1, edge / Math.max(width, height))));
-    if (!widths.has(wide)) widths.set(wide, address(key));
-  }
-  const srcset = [...widths].map(([wide, at]) => `${at} ${wide}w`).join(', ');
-  return { src: address(first.key), srcset };
-}
-
-/** Returns the aspect ratio of a tile: the picture's own within limits, or square if unknown. */
-export function ratioOf({ pixel_width: width, pixel_height: height }: LinkedAsset): number {
-  if (width === null || height === null) return 1;
-  return Math.min(3, Math.max(0.5, width / height));
+  const key = linkSizes.findLast((rung) => asset.variants.includes(rung.key))?.key;
+  return key === undefined ? undefined : `${linkedVariant(token, asset.id, key)}?download=true`;
 }
 
 /** Returns the title of an asset for display. */

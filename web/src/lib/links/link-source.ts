@@ -1,15 +1,9 @@
 import type { Client } from '@vitrine/contract/client';
 import type { LinkedAsset, LinkView } from '@vitrine/contract/link-visits';
 import type { Operations } from '@vitrine/contract/operations';
+import { linkedVariant } from '@vitrine/contract/picture-sources';
 import type { ViewerItem, ViewerMedia, ViewerSource } from '#lib/viewer/item.ts';
-import {
-  downloadAddress,
-  nameOf,
-  originalAddress,
-  subtitleAddress,
-  tileAddress,
-  variantAddress,
-} from './addresses.ts';
+import { downloadAddress, nameOf, originalAddress, subtitleAddress, tileAddress } from './addresses.ts';
 
 /** Returns an asset of a link as a viewer item, with nothing about people and no references to other content. */
 export function linkedItem(asset: LinkedAsset): ViewerItem {
@@ -34,7 +28,7 @@ export function linkSource(
 ): ViewerSource {
   return {
     media: ({ id }, signal) => client.call('getLinkMedia', { params: { token, id }, signal }),
-    variant: (item, key) => variantAddress(token, item.id, key),
+    variant: (item, key) => linkedVariant(token, item.id, key),
     original: (item) =>
       view.allow_download && !view.watermarked && view.presets === undefined
         ? originalAddress(token, item.id)

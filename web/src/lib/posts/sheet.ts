@@ -1,4 +1,5 @@
 import type { SessionUser } from '@vitrine/contract/identity';
+import { stageRatioIn } from '@vitrine/contract/picture-sources';
 
 /** How a list of posts is arranged (PREFERENCE-8). */
 export type Layout = Exclude<SessionUser['default_views']['layout'], ''>;
@@ -43,7 +44,7 @@ export function ratioOf(width: number | null, height: number | null): number {
 
 /** Returns the aspect ratio of a picture that fills a column: its own within narrower limits. */
 export function stageRatioOf(width: number | null, height: number | null): number {
-  return Math.min(1.8, Math.max(0.75, ratioOf(width, height)));
+  return stageRatioIn({ pixel_width: width, pixel_height: height });
 }
 
 /** The least width of a column, on a phone and on wider windows. */
