@@ -37,6 +37,9 @@ interface ExpectedResource {
     fullname: string | null;
   }[];
   annotations?: { ref: number; x: number; y: number }[];
+  /** Numbers of records. */
+  licences?: number[] | null;
+  consents?: number[] | null;
 }
 
 /** What ResourceSpace answers about itself. */
@@ -65,10 +68,15 @@ interface Expected {
     ref: number;
     type: number;
     label: string;
+    owner_ref: number | null;
+    shared_with_users: string[];
+    shared_with_groups: unknown[];
     items: unknown[];
     smart?: unknown;
     order_shown_to_admin: number[];
   }[];
+  licences: Record<string, string>[];
+  consents: Record<string, string>[];
   /** One digit for each resource, in their order. */
   effective_access: { user: string; access: string }[];
 }

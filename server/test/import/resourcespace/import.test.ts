@@ -201,6 +201,38 @@ describe('an import', () => {
     }
   });
 
+  test('gives collections to their owners and shows them to no more people', async () => {
+    for (const { ref, type, owner_ref, shared_with_users, shared_with_groups } of expected.collections) {
+      const id = targets.get(`collection ${ref}`);
+      if (id === undefined) continue;
+      const { owner_user_ref, visibility } = await boss.ok('getCollection', { params: { id } });
+      const account = targets.get(`user ${owner_ref}`);
+      expect([ref, owner_user_ref]).toEqual([ref, account === undefined ? boss.ref : Number(account)]);
+      const isPrivate = type === 0 && shared_with_users.length + shared_with_groups.length === 0;
+      const isNamed = type === 0 && !isPrivate;
+      const allowed = isPrivate ? ['private'] : isNamed ? ['explicit-share'] : ['org-only', 'explicit-share'];
+      expect([ref, allowed.includes(visibility)]).toEqual([ref, true]);
+    }
+  });
+
+  test('brings every value of licences and consents', async () => {
+    for (const { ref, licences, consents } of expected.resources) {
+      const values = await valuesOf(targetOf('resource', ref));
+      for (const [code, refs, records] of [
+        ['licences', licences ?? [], expected.licences],
+        ['consents', consents ?? [], expected.consents],
+      ] as const) {
+        const text = String(values.get(own(code))?.value_text ?? '');
+        const wanted = records.filter((record) => refs.includes(Number(record.ref)));
+        expect([ref, wanted.length]).toEqual([ref, refs.length]);
+        for (const record of wanted)
+          for (const value of Object.values(record))
+            expect([ref, text]).toEqual([ref, expect.stringContaining(value)]);
+        if (wanted.length === 0) expect([ref, text]).toEqual([ref, '']);
+      }
+    }
+  });
+
   test('brings accounts with their names, addresses, languages and expiry, and requests with their states', async () => {
     const { items } = await boss.ok('listUsers', { query: { limit: 200 } });
     for (const user of expected.users) {
