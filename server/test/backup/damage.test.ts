@@ -52,11 +52,17 @@ test('a restore with --skip-damaged restores everything else, lists what is miss
   expect(refused).toMatchObject({ code: 1, out: expect.stringContaining('--skip-damaged') });
   expect((await machine.pool.query("select to_regclass('users') as found")).rows).toEqual([{ found: null }]);
 
+  // LANGUAGE-7
+  const german = await run(backupCommand, ['verify', directory], { ...config, language: 'de' });
+  expect(german.out).toMatch(
+    /^BESCHÄDIGT .*: die Prüfsumme stimmt nicht\nSicherung \S+ ist an 1 Stelle beschädigt;/,
+  );
+
   const { code, out } = await run(restoreCommand, [directory, '--skip-damaged'], own);
   expect(code).toBe(2);
   const key = originalKey(picture.file_hash ?? '');
   expect(out).toMatch(new RegExp(`^MISSING  ${key}: damaged in the backup$`, 'm'));
-  expect(out).toContain('1 files are missing');
+  expect(out).toContain('1 file is missing');
   expect(await rowsOf(machine.pool)).toEqual(await rowsOf(library.database.pool));
   const { [key]: missing, ...rest } = await filesOf(library.deps.storage);
   expect(missing).toBeDefined();

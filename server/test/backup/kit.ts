@@ -13,6 +13,7 @@ import type { LostSecrets } from '../../src/operate/backup/restore-key.ts';
 import type { BackupTarget } from '../../src/operate/backup/target.ts';
 import { findBackup, verify } from '../../src/operate/backup/verify.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { logoKey, subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
@@ -81,7 +82,7 @@ export async function openBackups(
 /** Returns the damages of the latest backup. */
 export async function damagesOf(repository: Repository): Promise<string[]> {
   const damages = await Array.fromAsync(verify(repository, await findBackup(repository, null)));
-  return damages.map(({ reason }) => reason);
+  return damages.map(({ reason }) => saySentence('en', reason));
 }
 
 export async function restoreLatest(

@@ -173,7 +173,7 @@ test('without its key a restored library works, has no secret that it cannot rea
   expect(said).toContain('second factors of ada: removed');
   expect(said).toContain('the mail server and its password: removed');
   expect(said).toContain(`the connections to ${studio.address} are off`);
-  expect(said).toContain('the keys of 1 people who are followed with ActivityPub: replaced');
+  expect(said).toContain('the key of 1 person who is followed with ActivityPub: replaced');
 
   const { address, deps, close } = await startOn(restored);
   expect(deps.secretKey).not.toBe(secretKey);

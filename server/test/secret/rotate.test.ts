@@ -136,7 +136,7 @@ test('VITRINE_SECRET_KEY replaces the key of a file, and another setting the fir
     /secret\.key is not the key of this library; name a file with the present key: --former FILE/,
   );
   await expect(secretCommand(config, ['rotate', '--former', file], () => {})).rejects.toThrow(
-    `there is no ${file}`,
+    `there is no file ${file}`,
   );
   await writeFile(file, `${one}\n`);
   await rotateSecretKey(deps.db, next, await readKeyFile(file));
@@ -157,7 +157,7 @@ test('a secret that cannot be read stops the rotation before anything changes', 
   await writeFile(file, deps.secretKey);
   await expect(
     rotateSecretKey(deps.db, { ...config, secretKey: null }, await readKeyFile(file)),
-  ).rejects.toThrow('one of the second factors cannot be read with the present key; nothing was changed');
+  ).rejects.toThrow('second factors: one cannot be read with the present key; nothing was changed');
   expect(await rowsOf(harbour, stored)).toEqual(before);
   await sql`update two_factor set sealed_secret = ${rows[0]?.sealed}`.execute(deps.db);
   // The setting back to the file.

@@ -8,6 +8,7 @@ import { checkStorage } from '../../src/operate/storage/check.ts';
 import { storageCommand } from '../../src/operate/storage/command.ts';
 import { type Direction, moveStorage } from '../../src/operate/storage/move.ts';
 import { findOrphans, removeOrphans } from '../../src/operate/storage/sweep/orphans.ts';
+import { type Sentence, saySentence } from '../../src/platform/language/sentence.ts';
 import { originalKey, renditionKey } from '../../src/platform/storage/object-key.ts';
 import { openDiskAndBucket } from '../../src/platform/storage/open.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
@@ -51,15 +52,15 @@ const usual = { signal: new AbortController().signal, progress: () => {} };
 
 async function check(content: boolean) {
   const lines: string[] = [];
-  const print = (line: string) => lines.push(line);
-  const report = await checkStorage(library.deps, { ...usual, content, olderThan: FUTURE, print });
+  const tell = (line: Sentence) => lines.push(saySentence('en', line));
+  const report = await checkStorage(library.deps, { ...usual, content, olderThan: FUTURE, tell });
   return { ...report, lines: lines.sort() };
 }
 
 async function move(direction: Direction) {
   const lines: string[] = [];
-  const print = (line: string) => lines.push(line);
-  const report = await moveStorage(library.deps.db, direction, { ...usual, print });
+  const tell = (line: Sentence) => lines.push(saySentence('en', line));
+  const report = await moveStorage(library.deps.db, direction, { ...usual, tell });
   return { ...report, lines };
 }
 
@@ -189,7 +190,7 @@ test('move takes every file to the other place while they are read, and can be s
   const some = await moveStorage(
     library.deps.db,
     { from: sides.bucket, to: sides.disk },
-    { signal: stop.signal, print: () => {}, progress: ({ moved }) => moved === 3 && stop.abort() },
+    { signal: stop.signal, tell: () => {}, progress: ({ moved }) => moved === 3 && stop.abort() },
   );
   expect(some.moved).toBeGreaterThanOrEqual(3);
   expect(some.moved).toBeLessThan(all.length);
@@ -247,12 +248,20 @@ test('a file that is removed while it is moved does not come back', async () => 
 });
 
 test.each([
-  [['tidy'], 'choose a command: vitrine storage check, move or gc'],
+  [['tidy'], 'choose a command: vitrine storage check|move|gc'],
   [['gc', '--content'], '--content is only for check'],
   [['move', '--dry-run'], '--dry-run is only for gc'],
   [['gc', '--grace', 'soon'], '--grace takes a number of hours'],
 ])('%j is refused', async (args, message) => {
-  await expect(command(...args)).rejects.toThrow(new ConfigError(message));
+  await expect(command(...args)).rejects.toThrow(message);
+});
+
+// LANGUAGE-7
+test('prints in the language of the locale', async () => {
+  const lines: string[] = [];
+  const config = { ...library.config, databaseUrl: library.databaseUrl, language: 'de' } as const;
+  await storageCommand(config, ['gc', '--dry-run'], (line) => lines.push(line));
+  expect(lines.at(-1)).toMatch(/^verwaist: \d+ Objekte?, \d+ Bytes?$/);
 });
 
 test('move needs a bucket', async () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Bucket } from '../../platform/storage/s3-bucket.ts';
 import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import { BackupError, type BackupTarget } from './target.ts';
@@ -11,7 +12,8 @@ const LEASE_MS = 5 * 60_000;
 
 /** Describes a fault of stored content; all other errors are faults of the service. */
 function asDamage(place: string, key: string, error: unknown): unknown {
-  if (error instanceof NoSuchObject) return new BackupError(`${place}/${key} is missing`);
+  if (error instanceof NoSuchObject)
+    return new BackupError(sentence('{file} is missing', { file: `${place}/${key}` }));
   return error instanceof DamagedObject ? new BackupError(error.message) : error;
 }
 
@@ -52,7 +54,12 @@ export function openBucketTarget(bucket: Bucket, place: string, { leaseMs = LEAS
     async sync() {
       if (renewedAt !== null && performance.now() - renewedAt > leaseMs)
         throw new BackupError(
-          `${place} could not be reached for too long; earlier backups are complete, this one is not`,
+          sentence(
+            '{place} could not be reached for too long; earlier backups are complete, this one is not',
+            {
+              place,
+            },
+          ),
         );
     },
     async lock() {
@@ -70,7 +77,10 @@ export function openBucketTarget(bucket: Bucket, place: string, { leaseMs = LEAS
         if (now - other.modifiedAt < leaseMs) {
           await bucket.delete(name);
           throw new BackupError(
-            `another backup is writing to ${place}, or was killed in the last ${Math.ceil(leaseMs / 60_000)} minutes`,
+            sentence('another backup is writing to {place}, or was killed in the last {minutes} minutes', {
+              place,
+              minutes: Math.ceil(leaseMs / 60_000),
+            }),
           );
         }
         await bucket.delete(other.key);

@@ -1,10 +1,19 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { Language } from '@vitrine/contract/languages';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { readKeyOf } from '../../people/identity/secret-key.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import {
+  indented,
+  type Sentence,
+  saySentence,
+  sentence,
+  sentenceCount,
+  sentenceOfError,
+  verbatim,
+} from '../../platform/language/sentence.ts';
 import { readVersion } from '../../platform/version.ts';
 import { enterEmptyPlace, enterLibrary } from '../library-place.ts';
 import { readOptions } from '../options.ts';
@@ -24,6 +33,7 @@ const PROGRESS_EVERY_MS = 2000;
 const NAMED = 20;
 
 type Print = (line: string) => void;
+type Tell = (line: Sentence) => void;
 
 const options = {
   keep: { type: 'string' },
@@ -54,82 +64,139 @@ function onlyDirectory(positionals: string[], usage: string): string {
 async function readPassphrase(config: Config, keyFile: string | undefined): Promise<string | null> {
   if (keyFile === undefined) return config.backupPassphrase;
   const text = await readFile(keyFile, 'utf8').catch((error: unknown) => {
-    throw new ConfigError(`cannot read the key file: ${error instanceof Error ? error.message : error}`);
+    throw new ConfigError(sentence('cannot read the key file: {reason}', { reason: sentenceOfError(error) }));
   });
   return text.trim();
 }
 
 function readKeep(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new ConfigError(`--keep takes a number from 1 on, not ${text}`);
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new ConfigError(sentence('--keep takes a number from 1 on, not {given}', { given: text }));
   return Number(text);
 }
 
-function size(bytes: number): string {
-  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'] as const;
+
+function size(language: Language, bytes: number): string {
   const at = Math.min(units.length - 1, bytes < 1000 ? 0 : Math.floor(Math.log10(bytes) / 3));
-  return `${at === 0 ? bytes : (bytes / 1000 ** at).toFixed(1)} ${units[at]}`;
+  const unitDisplay = at === 0 ? 'long' : 'short';
+  const style = { style: 'unit', unit: units[at], unitDisplay, maximumFractionDigits: 1 } as const;
+  return new Intl.NumberFormat(language, style).format(bytes / 1000 ** at);
 }
 
+/** Returns how many files there are, and their size. */
+const filesOf = (language: Language, { files, bytes }: CopyProgress): Sentence =>
+  sentenceCount(files, ['# file of {size}', '# files of {size}'], { size: size(language, bytes) });
+
 /** Prints the progress every two seconds. */
-function reporting(verb: string, total: number | null): (done: CopyProgress) => void {
+function reporting(language: Language, wordsFor: (done: CopyProgress) => Sentence) {
   let lastPrintedAt = Date.now();
-  return ({ files, bytes }) => {
+  return (done: CopyProgress): void => {
     if (Date.now() - lastPrintedAt < PROGRESS_EVERY_MS) return;
     lastPrintedAt = Date.now();
-    console.error(`${verb} ${files}${total === null ? '' : ` of ${total}`} files, ${size(bytes)}`);
+    console.error(saySentence(language, wordsFor(done)));
   };
 }
 
+/** What files are lost for, by the English reasons in manifests. */
+const lossReasons: Readonly<Record<string, Sentence>> = {
+  'it is missing': sentence('it is missing'),
+  'its content has changed': sentence('its content has changed'),
+};
+
 /** Prints which files are missing from the library, and which secrets the backup does not contain. */
-function printRemarks({ lost, hasOwnScrambleKey }: Manifest, print: Print): void {
-  for (const { key, reason } of lost.first) print(`  lost: ${key}: ${reason}`);
+function printRemarks({ lost, hasOwnScrambleKey }: Manifest, tell: Tell): void {
+  for (const { key, reason } of lost.first)
+    tell(
+      indented(
+        sentence('lost: {file}: {reason}', { file: key, reason: lossReasons[reason] ?? verbatim(reason) }),
+      ),
+    );
   if (hasOwnScrambleKey)
-    print('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.');
+    tell(sentence('Passwords need the VITRINE_SCRAMBLE_KEY of this library; keep it with the backup.'));
 }
 
 /** Prints that a backup does not contain the secret key. */
-function printKeyRemark({ secretKey }: Manifest, print: Print): void {
+function printKeyRemark({ secretKey }: Manifest, tell: Tell): void {
   if (secretKey === undefined)
-    print(
-      'The secret key is among the rows of this backup, which an earlier version made: keep the backup as secret as the key, or replace the key with vitrine secret rotate.',
+    tell(
+      sentence(
+        'The secret key is among the rows of this backup, which an earlier version made: keep the backup as secret as the key, or replace the key with {command}.',
+        { command: 'vitrine secret rotate' },
+      ),
     );
   if (secretKey !== null) return;
-  print(
-    'The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup: keep a copy elsewhere. Without it, second factors, the mail server and connections to other libraries have to be set up again.',
+  tell(
+    sentence(
+      'The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup: keep a copy elsewhere. Without it, second factors, the mail server and connections to other libraries have to be set up again.',
+    ),
   );
 }
 
 /** Lists names, up to a number that an operator reads. */
-function named(names: readonly string[]): string {
+function named(names: readonly string[]): Sentence {
+  const shown = names.slice(0, NAMED);
   const more = names.length - NAMED;
-  return names.slice(0, NAMED).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return more > 0
+    ? sentence('{names} and {count} more', { names: shown, count: more })
+    : { text: '{names}', values: { names: shown } };
 }
 
 /** Prints which secrets have to be entered again, and what the library does until then (RUN-42). */
-function printLost({ accounts, hadMail, peers, actors }: LostSecrets, print: Print): void {
-  print(
-    'The secret key of the library in the backup is missing. These secrets are lost, unless you restore again with it as VITRINE_SECRET_KEY:',
+function printLost({ accounts, hadMail, peers, actors }: LostSecrets, tell: Tell): void {
+  tell(
+    sentence(
+      'The secret key of the library in the backup is missing. These secrets are lost, unless you restore again with it as VITRINE_SECRET_KEY:',
+    ),
   );
   if (accounts.length > 0)
-    print(
-      `  second factors of ${named(accounts)}: removed; they sign in with the password alone until they set up another`,
+    tell(
+      indented(
+        sentence(
+          'second factors of {names}: removed; they sign in with the password alone until they set up another',
+          { names: named(accounts) },
+        ),
+      ),
     );
-  if (hadMail) print('  the mail server and its password: removed; enter them again to send mail');
+  if (hadMail)
+    tell(indented(sentence('the mail server and its password: removed; enter them again to send mail')));
   if (peers.length > 0)
-    print(
-      `  the key of this library and the keys of its people: replaced; the connections to ${named(peers)} are off. Remove them on both sides and connect again`,
+    tell(
+      indented(
+        sentence(
+          'the key of this library and the keys of its people: replaced; the connections to {peers} are off. Remove them on both sides and connect again',
+          { peers: named(peers) },
+        ),
+      ),
     );
-  if (actors > 0) print(`  the keys of ${actors} people who are followed with ActivityPub: replaced`);
-  if (accounts.length + peers.length + actors === 0 && !hadMail) print('  none');
+  if (actors > 0)
+    tell(
+      indented(
+        sentenceCount(actors, [
+          'the key of # person who is followed with ActivityPub: replaced',
+          'the keys of # people who are followed with ActivityPub: replaced',
+        ]),
+      ),
+    );
+  if (accounts.length + peers.length + actors === 0 && !hadMail) tell(indented(sentence('none')));
 }
 
 /** Prints which older files were read again; damaged ones have been copied again, unless they are among the lost. */
-function printRecheck({ files, bytes, damaged }: Recheck, print: Print): void {
+function printRecheck(language: Language, { files, bytes, damaged }: Recheck, tell: Tell): void {
   if (files === 0) return;
   for (const { key, reason } of damaged)
-    print(`DAMAGED  ${key}: ${reason}; copied again if the library has it`);
-  print(`verified again: ${files} older files of ${size(bytes)}, ${damaged.length} damaged`);
+    tell(sentence('DAMAGED  {file}: {reason}; copied again if the library has it', { file: key, reason }));
+  tell(
+    sentenceCount(
+      files,
+      [
+        'verified again: # older file of {size}, {damaged} damaged',
+        'verified again: # older files of {size}, {damaged} damaged',
+      ],
+      { size: size(language, bytes), damaged: damaged.length },
+    ),
+  );
 }
 
 /** Returns the key of the library, also after a rotation that was interrupted; null if it is not here. */
@@ -139,7 +206,8 @@ async function readKnownKey(config: Config, pool: OpenDatabase['pool']): Promise
   return (await readKeyOf(stored, config))?.key ?? null;
 }
 
-async function backUp(config: Config, args: string[], print: Print): Promise<number> {
+async function backUp(config: Config, args: string[], tell: Tell): Promise<number> {
+  const { language } = config;
   const { values, positionals } = parse(args, ['keep', 'key-file']);
   const directory = onlyDirectory(positionals, 'vitrine backup DIR');
   const keep = readKeep(values.keep);
@@ -159,22 +227,38 @@ async function backUp(config: Config, args: string[], print: Print): Promise<num
         secretKey: await readKnownKey(config, database.pool),
         keep,
         now: new Date(),
-        progress: reporting('copied', null),
+        progress: reporting(language, (done) =>
+          sentence('copied: {files}', { files: filesOf(language, done) }),
+        ),
       },
     );
     const { id, tables, files, lost } = manifest;
     const rows = tables.reduce((sum, table) => sum + table.rows, 0);
-    print(
-      `backup ${id}: ${rows} rows, ${files.count} files of ${size(files.bytes)}; new: ${added.files} files of ${size(added.bytes)}`,
+    tell(
+      sentence('backup {backup}: {rows}, {files}; new: {added}', {
+        backup: id,
+        rows: sentenceCount(rows, ['# row', '# rows']),
+        files: filesOf(language, { files: files.count, bytes: files.bytes }),
+        added: filesOf(language, added),
+      }),
     );
-    if (removed.length > 0) print(`removed: ${removed.join(', ')}`);
-    printRecheck(rechecked, print);
-    printRemarks(manifest, print);
-    printKeyRemark(manifest, print);
+    if (removed.length > 0) tell(sentence('removed: {backups}', { backups: removed }));
+    printRecheck(language, rechecked, tell);
+    printRemarks(manifest, tell);
+    printKeyRemark(manifest, tell);
     if (!isRecorded)
-      print('The database could not store the time of this backup, which metrics and doctor show.');
+      tell(sentence('The database could not store the time of this backup, which metrics and doctor show.'));
     if (lost.count > 0)
-      print(`${lost.count} files could not be copied; vitrine doctor --bytes says whose they are`);
+      tell(
+        sentenceCount(
+          lost.count,
+          [
+            '# file could not be copied; {command} says whose it is',
+            '# files could not be copied; {command} says whose they are',
+          ],
+          { command: 'vitrine doctor --bytes' },
+        ),
+      );
     return lost.count > 0 ? 2 : 0;
   } finally {
     await database.close();
@@ -190,44 +274,66 @@ async function openExisting(
   return openRepository(await openPlace(config, directory, false), passphrase);
 }
 
-async function list(config: Config, args: string[], print: Print): Promise<number> {
+async function list(config: Config, args: string[], tell: Tell): Promise<number> {
+  const { language } = config;
   const { values, positionals } = parse(args, ['key-file']);
   const directory = onlyDirectory(positionals, 'vitrine backup list DIR');
   const repository = await openExisting(config, directory, values['key-file']);
   for (const id of (await listBackups(repository)).complete) {
     const { files, version, lost } = await readManifest(repository, id);
-    const damage = lost.count === 0 ? '' : `, ${lost.count} lost`;
-    print(`${id}  Vitrine ${version}, ${files.count} files of ${size(files.bytes)}${damage}`);
+    const about = {
+      backup: id,
+      version,
+      files: filesOf(language, { files: files.count, bytes: files.bytes }),
+    };
+    tell(
+      lost.count === 0
+        ? sentence('{backup}  Vitrine {version}, {files}', about)
+        : sentence('{backup}  Vitrine {version}, {files}, {lost} lost', { ...about, lost: lost.count }),
+    );
   }
   return 0;
 }
 
 /** Prints and returns each fault of a backup. */
-async function printDamage(repository: Repository, manifest: Manifest, print: Print): Promise<Damage[]> {
+async function printDamage(repository: Repository, manifest: Manifest, tell: Tell): Promise<Damage[]> {
   const found: Damage[] = [];
   for await (const damage of verify(repository, manifest)) {
-    print(`DAMAGED  ${damage.reason}`);
+    tell(sentence('DAMAGED  {reason}', { reason: damage.reason }));
     found.push(damage);
   }
   return found;
 }
 
-async function verifyOne(config: Config, args: string[], print: Print): Promise<number> {
+async function verifyOne(config: Config, args: string[], tell: Tell): Promise<number> {
+  const { language } = config;
   const { values, positionals } = parse(args, ['key-file', 'at']);
   const directory = onlyDirectory(positionals, 'vitrine backup verify DIR');
   const repository = await openExisting(config, directory, values['key-file']);
   const manifest = await findBackup(repository, values.at ?? null);
-  const { length: damaged } = await printDamage(repository, manifest, print);
+  const { length: damaged } = await printDamage(repository, manifest, tell);
   const { id, files } = manifest;
   if (damaged > 0) {
-    print(
-      `backup ${id} is damaged in ${damaged} places; remove the named files, and the next backup copies them again`,
+    tell(
+      sentenceCount(
+        damaged,
+        [
+          'backup {backup} is damaged in # place; remove the named file, and the next backup copies it again',
+          'backup {backup} is damaged in # places; remove the named files, and the next backup copies them again',
+        ],
+        { backup: id },
+      ),
     );
     return 1;
   }
-  print(`backup ${id} is complete: ${files.count} files of ${size(files.bytes)}`);
-  printRemarks(manifest, print);
-  printKeyRemark(manifest, print);
+  tell(
+    sentence('backup {backup} is complete: {files}', {
+      backup: id,
+      files: filesOf(language, { files: files.count, bytes: files.bytes }),
+    }),
+  );
+  printRemarks(manifest, tell);
+  printKeyRemark(manifest, tell);
   return 0;
 }
 
@@ -237,9 +343,10 @@ async function verifyOne(config: Config, args: string[], print: Print): Promise<
  */
 export async function backupCommand(config: Config, args: string[], print: Print): Promise<number> {
   const [verb, ...rest] = args;
-  if (verb === 'list') return list(config, rest, print);
-  if (verb === 'verify') return verifyOne(config, rest, print);
-  return backUp(config, args, print);
+  const tell: Tell = (line) => print(saySentence(config.language, line));
+  if (verb === 'list') return list(config, rest, tell);
+  if (verb === 'verify') return verifyOne(config, rest, tell);
+  return backUp(config, args, tell);
 }
 
 /** Throws unless a library can be restored there. Does not create the embedded database (RUN-15). */
@@ -261,17 +368,18 @@ async function chooseSkipped(
   repository: Repository,
   manifest: Manifest,
   skipDamaged: boolean,
-  print: Print,
+  tell: Tell,
 ): Promise<ReadonlySet<string> | null> {
-  print(`verifying backup ${manifest.id}`);
-  const damages = await printDamage(repository, manifest, print);
+  const backup = manifest.id;
+  tell(sentence('verifying backup {backup}', { backup }));
+  const damages = await printDamage(repository, manifest, tell);
   const keys = damages.flatMap(({ key }) => key ?? []);
   if (damages.length === 0 || (skipDamaged && keys.length === damages.length)) return new Set(keys);
   const hint =
     keys.length === damages.length
-      ? '--skip-damaged restores everything else'
-      : 'its rows or its list of files are damaged: restore another backup with --at';
-  print(`backup ${manifest.id} is damaged; nothing was restored; ${hint}`);
+      ? sentence('--skip-damaged restores everything else')
+      : sentence('its rows or its list of files are damaged: restore another backup with --at');
+  tell(sentence('backup {backup} is damaged; nothing was restored; {hint}', { backup, hint }));
   return null;
 }
 
@@ -280,6 +388,8 @@ async function chooseSkipped(
  * backup is damaged, 2 when damaged files were left out.
  */
 export async function restoreCommand(config: Config, args: string[], print: Print): Promise<number> {
+  const { language } = config;
+  const tell: Tell = (line) => print(saySentence(language, line));
   const { values, positionals } = parse(args, ['key-file', 'at', 'data', 'skip-damaged']);
   const directory = onlyDirectory(positionals, 'vitrine restore DIR');
   const own = values.data === undefined ? config : { ...config, dataDir: resolve(values.data) };
@@ -290,22 +400,41 @@ export async function restoreCommand(config: Config, args: string[], print: Prin
   requireKnownVersion(manifest);
   await checkKey(manifest, own);
   await requireEmptyTarget(own);
-  const skipped = await chooseSkipped(repository, manifest, values['skip-damaged'] === true, print);
+  const skipped = await chooseSkipped(repository, manifest, values['skip-damaged'] === true, tell);
   if (skipped === null) return 1;
   const database: OpenDatabase = await openDatabase(own, { join: false, migrate: false, log: () => {} });
   try {
     const storage = await openLibraryStorage(own);
-    const progress = reporting('restored', manifest.files.count);
+    const total = manifest.files.count;
+    const progress = reporting(language, ({ files, bytes }) =>
+      sentenceCount(total, ['restored: {files} of # file, {size}', 'restored: {files} of # files, {size}'], {
+        files,
+        size: size(language, bytes),
+      }),
+    );
     const options = { skipped, progress, place: own };
     const lost = await restoreBackup(database.pool, storage, repository, manifest, options);
-    print(`restored backup ${manifest.id} of ${manifest.takenAt} to ${own.dataDir}; everyone signs in again`);
-    if (lost !== null) printLost(lost, print);
-    else if (manifest.secretKey === undefined) printKeyRemark(manifest, print);
-    printRemarks(manifest, print);
-    for (const key of skipped) print(`MISSING  ${key}: damaged in the backup`);
+    tell(
+      sentence('restored backup {backup} of {time} to {directory}; everyone signs in again', {
+        backup: manifest.id,
+        time: manifest.takenAt,
+        directory: own.dataDir,
+      }),
+    );
+    if (lost !== null) printLost(lost, tell);
+    else if (manifest.secretKey === undefined) printKeyRemark(manifest, tell);
+    printRemarks(manifest, tell);
+    for (const key of skipped) tell(sentence('MISSING  {file}: damaged in the backup', { file: key }));
     if (skipped.size === 0) return 0;
-    print(
-      `${skipped.size} files are missing; vitrine doctor --bytes --repair names whose and renders previews again`,
+    tell(
+      sentenceCount(
+        skipped.size,
+        [
+          '# file is missing; {command} names whose it is and renders previews again',
+          '# files are missing; {command} names whose they are and renders previews again',
+        ],
+        { command: 'vitrine doctor --bytes --repair' },
+      ),
     );
     return 2;
   } finally {

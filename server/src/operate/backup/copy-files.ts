@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
+import { type Sentence, sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
 import {
   type BackupFile,
@@ -26,7 +27,7 @@ export interface CopyProgress {
 
 /** Which older files of a place were read again, and which of them were damaged. */
 export interface Recheck extends CopyProgress {
-  damaged: { key: string; reason: string }[];
+  damaged: { key: string; reason: Sentence }[];
 }
 
 type Copied = Pick<Manifest, 'files' | 'lost' | 'resized'> & {
@@ -239,6 +240,8 @@ async function* rename(content: AsyncIterable<Uint8Array>, key: string) {
   try {
     yield* content;
   } catch (error) {
-    throw error instanceof BackupError ? new BackupError(`${key}: ${error.message}`) : error;
+    throw error instanceof BackupError
+      ? new BackupError(sentence('{file}: {reason}', { file: key, reason: sentenceOfError(error) }))
+      : error;
   }
 }

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { describeKey, isKeyOf, type KeyRecord } from '../../people/identity/secret-key.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { allowRemoval, forbidRemoval } from '../../platform/storage/removal.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { type CopyProgress, copyFiles, type Recheck } from './copy-files.ts';
@@ -126,7 +127,8 @@ export async function createBackup(
     const stored = await readStoredKey(client);
     const library = typeof stored === 'string' ? describeKey(stored).library : (stored?.library ?? null);
     const repository = await prepareRepository(target, library, options.passphrase);
-    if (!(await forbidRemoval(client))) throw new BackupError('another backup of this library is running');
+    if (!(await forbidRemoval(client)))
+      throw new BackupError(sentence('another backup of this library is running'));
     try {
       return await backUp(client, storage, repository, options);
     } finally {

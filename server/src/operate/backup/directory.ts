@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { LibraryInUse, lockInstance } from '../../platform/database/instance-lock.ts';
 import { filesBelow, isMissing, syncDirectory } from '../../platform/files/directory-tree.ts';
 import { makeDirectory } from '../../platform/files/make-directory.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { isOutOfRoom } from '../../platform/storage/room.ts';
 import { BackupError, type BackupTarget } from './target.ts';
 
@@ -15,9 +16,16 @@ function asRefusal(path: string, error: unknown): unknown {
     error instanceof Error && 'code' in error && /^E(ACCES|PERM|ROFS)$/.test(String(error.code));
   if (!isDenied) return error;
   const user = process.getuid?.() ?? 'unknown';
-  return new BackupError(`${path} cannot be used by this user (uid ${user}): ${error.message}`, {
-    cause: error,
-  });
+  return new BackupError(
+    sentence('{path} cannot be used by this user (uid {uid}): {reason}', {
+      path,
+      uid: String(user),
+      reason: error.message,
+    }),
+    {
+      cause: error,
+    },
+  );
 }
 
 /** Opens a directory as a place for backups. `create` makes it when it does not exist; otherwise it must. */
@@ -26,10 +34,13 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
   const incoming = join(root, 'incoming');
   try {
     if (create) await makeDirectory(root, 0o700);
-    if (!(await stat(root)).isDirectory()) throw new BackupError(`${root} is not a directory`);
+    if (!(await stat(root)).isDirectory())
+      throw new BackupError(sentence('{path} is not a directory', { path: root }));
     await access(root, create ? constants.W_OK | constants.X_OK : constants.R_OK | constants.X_OK);
   } catch (error) {
-    throw isMissing(error) ? new BackupError(`${root} is not a directory`) : asRefusal(root, error);
+    throw isMissing(error)
+      ? new BackupError(sentence('{path} is not a directory', { path: root }))
+      : asRefusal(root, error);
   }
   /** Directories with names that are not synced yet. */
   const touched = new Set<string>();
@@ -59,15 +70,20 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
       } catch (error) {
         await rm(temporary, { force: true });
         if (!isOutOfRoom(error)) throw asRefusal(target, error);
-        throw new BackupError(`the disk of ${root} is full; earlier backups are complete, this one is not`, {
-          cause: error,
-        });
+        throw new BackupError(
+          sentence('the disk of {place} is full; earlier backups are complete, this one is not', {
+            place: root,
+          }),
+          {
+            cause: error,
+          },
+        );
       }
     },
     async read(key): Promise<Readable> {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
         throw isMissing(error)
-          ? new BackupError(`${join(root, key)} is missing`)
+          ? new BackupError(sentence('{file} is missing', { file: join(root, key) }))
           : asRefusal(join(root, key), error);
       });
       return createReadStream('', { fd: file, highWaterMark: 256 * 1024 });
@@ -103,7 +119,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
       } catch (error) {
         if (!(error instanceof LibraryInUse))
           throw error instanceof Error ? new BackupError(error.message, { cause: error }) : error;
-        throw new BackupError(`another backup is writing to ${root}`);
+        throw new BackupError(sentence('another backup is writing to {place}', { place: root }));
       }
     },
   };

@@ -6,6 +6,7 @@ import { describeKey, type KeyRecord, parseStored } from '../../people/identity/
 import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
 import { isRestoring } from '../../platform/database/migrate.ts';
 import { hasQueue, selectJobs } from '../../platform/jobs/queue-tables.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type BackupTable, type Manifest, partName, writeCompressed } from './manifest.ts';
 import type { Repository } from './repository.ts';
 import { BackupError } from './target.ts';
@@ -93,12 +94,12 @@ async function columnsOf(client: pg.ClientBase, { name, columns }: TableColumns,
 
 /** Throws BackupError if the database is not a library, or its restore did not finish. */
 export async function requireLibrary(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
-  if (await isRestoring(client)) throw new BackupError('this library is only partly restored');
+  if (await isRestoring(client)) throw new BackupError(sentence('this library is only partly restored'));
   const { rows } = await client.query<{ found: boolean }>(
     "select to_regclass('public.settings') is not null as found",
   );
   if (rows[0]?.found !== true || !(await hasQueue(client)))
-    throw new BackupError('there is no library to back up yet; start it once');
+    throw new BackupError(sentence('there is no library to back up yet; start it once'));
 }
 
 /**

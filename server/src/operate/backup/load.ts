@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { createSchema } from '../../platform/database/migrate.ts';
 import { jobColumns, loadJobs } from '../../platform/jobs/queue-tables.ts';
+import { sentenceCount } from '../../platform/language/sentence.ts';
 import { portableText } from './dump.ts';
 import { type Manifest, partName, readCompressed } from './manifest.ts';
 import type { Content, Repository } from './repository.ts';
@@ -51,7 +52,13 @@ async function copyIn(
   const stream = client.query(copyFrom(statement));
   await pipeline(readCompressed(repository, name, expected.content), stream);
   if (stream.rowCount !== expected.rows) {
-    throw new BackupError(`${name} is damaged: it has ${stream.rowCount} of ${expected.rows} rows`);
+    throw new BackupError(
+      sentenceCount(
+        expected.rows,
+        ['{name} is damaged: it has {found} of # row', '{name} is damaged: it has {found} of # rows'],
+        { name, found: stream.rowCount },
+      ),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Content, Repository } from './repository.ts';
 import { BackupError } from './target.ts';
 
@@ -85,7 +86,7 @@ export async function readManifest(repository: Repository, id: string): Promise<
   const isWhole = stored === `${text}\n${createHash('sha256').update(text).digest('hex')}\n`;
   const manifest: unknown = isWhole ? JSON.parse(text) : null;
   if (!isManifest.Check(manifest) || manifest.id !== id) {
-    throw new BackupError(`the manifest of ${id} is damaged`);
+    throw new BackupError(sentence('the manifest of {backup} is damaged', { backup: id }));
   }
   return manifest;
 }

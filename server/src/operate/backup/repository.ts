@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { type Sentence, sentence, sentenceCount, sentenceOfError } from '../../platform/language/sentence.ts';
 import { encryptedSize } from '../../platform/storage/encrypted-stream.ts';
 import { createKey, seal, sealedName, unseal, unwrapKey } from './seal.ts';
 import { BackupError, type BackupTarget } from './target.ts';
@@ -53,12 +54,12 @@ export async function drain(content: AsyncIterable<unknown>): Promise<void> {
 }
 
 /** Returns why reading stored content failed, or null; errors of the service are thrown. */
-export async function whyDamaged(work: Promise<unknown>): Promise<string | null> {
+export async function whyDamaged(work: Promise<unknown>): Promise<Sentence | null> {
   try {
     await work;
     return null;
   } catch (error) {
-    if (error instanceof BackupError) return error.message;
+    if (error instanceof BackupError) return sentenceOfError(error);
     throw error;
   }
 }
@@ -84,9 +85,16 @@ async function* counted(content: AsyncIterable<Uint8Array>, done: (found: Conten
 function check(name: string, found: Content, expected: Content | null): void {
   if (expected === null) return;
   if (found.bytes !== expected.bytes) {
-    throw new BackupError(`${name} is damaged: it has ${found.bytes} of ${expected.bytes} bytes`);
+    throw new BackupError(
+      sentenceCount(
+        expected.bytes,
+        ['{name} is damaged: it has {found} of # byte', '{name} is damaged: it has {found} of # bytes'],
+        { name, found: found.bytes },
+      ),
+    );
   }
-  if (found.sha256 !== expected.sha256) throw new BackupError(`${name} is damaged: its checksum differs`);
+  if (found.sha256 !== expected.sha256)
+    throw new BackupError(sentence('{name} is damaged: its checksum differs', { name }));
 }
 
 function openWith(target: BackupTarget, key: Buffer | null): Repository {
@@ -130,9 +138,12 @@ async function readHeader(target: BackupTarget): Promise<Header | null> {
   } catch {
     header = null;
   }
-  if (!isHeader.Check(header)) throw new BackupError(`${HEADER} in ${target.place} is damaged`);
+  if (!isHeader.Check(header))
+    throw new BackupError(sentence('{name} in {place} is damaged', { name: HEADER, place: target.place }));
   if (header.format !== FORMAT) {
-    throw new BackupError(`the backups in ${target.place} have a newer format; use a newer Vitrine`);
+    throw new BackupError(
+      sentence('the backups in {place} have a newer format; use a newer Vitrine', { place: target.place }),
+    );
   }
   return header;
 }
@@ -144,7 +155,9 @@ async function keyFrom(
 ): Promise<Buffer | null> {
   if (encryption !== null && passphrase === null) {
     throw new BackupError(
-      `the backups in ${target.place} are encrypted; set VITRINE_BACKUP_PASSPHRASE or --key-file`,
+      sentence('the backups in {place} are encrypted; set VITRINE_BACKUP_PASSPHRASE or --key-file', {
+        place: target.place,
+      }),
     );
   }
   return encryption === null || passphrase === null ? null : unwrapKey(encryption, passphrase);
@@ -153,7 +166,8 @@ async function keyFrom(
 /** Opens a place with backups. Throws BackupError when there are none, or when the passphrase is wrong or missing. */
 export async function openRepository(target: BackupTarget, passphrase: string | null): Promise<Repository> {
   const header = await readHeader(target);
-  if (header === null) throw new BackupError(`there are no backups in ${target.place}`);
+  if (header === null)
+    throw new BackupError(sentence('there are no backups in {place}', { place: target.place }));
   return openWith(target, await keyFrom(target, header, passphrase));
 }
 
@@ -169,11 +183,13 @@ export async function prepareRepository(
   const known = await readHeader(target);
   if (known !== null) {
     if (known.library !== library && known.library !== null) {
-      throw new BackupError(`${target.place} holds backups of another library`);
+      throw new BackupError(sentence('{place} holds backups of another library', { place: target.place }));
     }
     if (known.encryption === null && passphrase !== null) {
       throw new BackupError(
-        `the backups in ${target.place} are not encrypted; use another directory for encrypted ones`,
+        sentence('the backups in {place} are not encrypted; use another directory for encrypted ones', {
+          place: target.place,
+        }),
       );
     }
     return openWith(target, await keyFrom(target, known, passphrase));

@@ -10,6 +10,7 @@ import {
   readOwnKey,
   writeKeyFile,
 } from '../../people/identity/secret-key.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Manifest } from './manifest.ts';
 import { BackupError } from './target.ts';
 
@@ -26,7 +27,9 @@ export interface LostSecrets {
 
 function refuseKey(source: string): BackupError {
   return new BackupError(
-    `${source} is not the key of the library in the backup; remove it, and restore again`,
+    sentence('{source} is not the key of the library in the backup; remove it, and restore again', {
+      source,
+    }),
   );
 }
 

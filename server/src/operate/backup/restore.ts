@@ -14,6 +14,7 @@ import {
   migrate,
 } from '../../platform/database/migrate.ts';
 import { removeJobsOf } from '../../platform/jobs/queue-tables.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { isOutOfRoom } from '../../platform/storage/room.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { type CopyProgress, inOrder, readFileOf } from './copy-files.ts';
@@ -27,7 +28,9 @@ import { BackupError } from './target.ts';
 export function requireKnownVersion({ migrations, version }: Manifest): void {
   const known = new Set(knownMigrations());
   if (migrations.every((name) => known.has(name))) return;
-  throw new BackupError(`the backup was made by a newer Vitrine (${version}); restore it with that version`);
+  throw new BackupError(
+    sentence('the backup was made by a newer Vitrine ({version}); restore it with that version', { version }),
+  );
 }
 
 async function requireEmptyDatabase(client: Pick<pg.ClientBase, 'query'>): Promise<void> {
@@ -37,7 +40,7 @@ async function requireEmptyDatabase(client: Pick<pg.ClientBase, 'query'>): Promi
       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'e')) as used`);
   if (rows[0]?.used !== true) return;
   throw new BackupError(
-    'this library is not empty; restore into a new data directory (--data) or an empty database',
+    sentence('this library is not empty; restore into a new data directory (--data) or an empty database'),
   );
 }
 
@@ -56,7 +59,9 @@ export async function requireEmpty(
   for (const prefix of ['originals', 'renditions', 'subtitles', 'logos']) {
     for await (const { key } of storage.list(prefix)) {
       throw new BackupError(
-        `there are files in the library already, such as ${key}; restore into an empty one`,
+        sentence('there are files in the library already, such as {file}; restore into an empty one', {
+          file: key,
+        }),
       );
     }
   }
@@ -160,7 +165,9 @@ export async function restoreBackup(
     lost = await restoreRows(client, repository, manifest, place);
   } catch (error) {
     if (!isOutOfRoom(error)) throw error;
-    throw new BackupError('the disk of the library is full; make room and restore again', { cause: error });
+    throw new BackupError(sentence('the disk of the library is full; make room and restore again'), {
+      cause: error,
+    });
   } finally {
     client.release(true);
   }

@@ -9,6 +9,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { LEAST_PASSPHRASE } from '../../core/config/secrets.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { decryptStream, type Encryption, encryptStream } from '../../platform/storage/encrypted-stream.ts';
 import { BackupError } from './target.ts';
 
@@ -40,7 +41,9 @@ async function wrappingKey(passphrase: string, { N, r, p }: typeof COST, salt: B
 /** Creates a random key and encrypts it with the passphrase. Throws BackupError for a short passphrase. */
 export async function createKey(passphrase: string): Promise<{ key: Buffer; wrapped: WrappedKey }> {
   if (passphrase.length < LEAST_PASSPHRASE) {
-    throw new BackupError(`the passphrase of a backup needs at least ${LEAST_PASSPHRASE} characters`);
+    throw new BackupError(
+      sentence('the passphrase of a backup needs at least {least} characters', { least: LEAST_PASSPHRASE }),
+    );
   }
   const key = randomBytes(32);
   const salt = randomBytes(SALT_BYTES);
@@ -57,7 +60,7 @@ export async function createKey(passphrase: string): Promise<{ key: Buffer; wrap
 export async function unwrapKey(wrapped: WrappedKey, passphrase: string): Promise<Buffer> {
   const { N, r, p } = wrapped;
   // Limits the cost that a forged file can cause; our parameters have always been 2^17, 8 and 1.
-  if (N > 2 ** 20 || r > 16 || p > 4) throw new BackupError('the key of these backups is damaged');
+  if (N > 2 ** 20 || r > 16 || p > 4) throw new BackupError(sentence('the key of these backups is damaged'));
   const sealed = Buffer.from(wrapped.key, 'base64');
   const outer = await wrappingKey(passphrase, { N, r, p }, Buffer.from(wrapped.salt, 'base64'));
   const decipher = createDecipheriv(ALGORITHM, outer, Buffer.alloc(12), { authTagLength: TAG_BYTES });
@@ -65,7 +68,7 @@ export async function unwrapKey(wrapped: WrappedKey, passphrase: string): Promis
     decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]);
   } catch {
-    throw new BackupError('wrong passphrase or key file');
+    throw new BackupError(sentence('wrong passphrase or key file'));
   }
 }
 
@@ -90,6 +93,6 @@ export function seal(source: AsyncIterable<Uint8Array>, key: Uint8Array, name: s
 
 /** Decrypts the output of `seal`. Throws BackupError if a byte was changed or the end is missing. */
 export function unseal(source: AsyncIterable<Uint8Array>, key: Uint8Array, name: string) {
-  const damaged = () => new BackupError(`${name} is damaged: it does not decrypt`);
+  const damaged = () => new BackupError(sentence('{name} is damaged: it does not decrypt', { name }));
   return decryptStream(source, encryptionOf(key, name), damaged);
 }

@@ -12,7 +12,7 @@ import { type InstanceLock, lockInstance } from '../../platform/database/instanc
 import { createJobQueue } from '../../platform/database/migrate.ts';
 import { openPool } from '../../platform/database/pool.ts';
 import { syncDirectory } from '../../platform/files/directory-tree.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { readVersion } from '../../platform/version.ts';
 import { enterLibrary } from '../library-place.ts';
 import { readOptions } from '../options.ts';
@@ -132,7 +132,12 @@ export async function upgradeCluster(plan: UpgradePlan): Promise<void> {
 async function majorOf(binDir: string): Promise<string> {
   const { stdout } = await promisify(execFile)(join(binDir, 'postgres'), ['--version']).catch(
     (error: unknown) => {
-      throw new ConfigError(`there is no working PostgreSQL in ${binDir}: ${String(error).split('\n')[0]}`);
+      throw new ConfigError(
+        sentence('there is no working PostgreSQL in {directory}: {reason}', {
+          directory: binDir,
+          reason: String(error).split('\n')[0] ?? '',
+        }),
+      );
     },
   );
   return /\) (\d+)/.exec(stdout)?.[1] ?? stdout.trim();
@@ -152,12 +157,15 @@ function readArguments(args: string[]): { from: string | null; discard: boolean 
   return { from: values.from ?? null, discard: values['discard-old'] };
 }
 
-async function discardOld(dataDir: string, print: (line: string) => void): Promise<void> {
+type Tell = (line: Sentence) => void;
+
+async function discardOld(dataDir: string, tell: Tell): Promise<void> {
   const lock = lockInstance(dataDir);
   try {
-    if (!existsSync(join(dataDir, 'postgres'))) throw new ConfigError(`there is no database in ${dataDir}`);
+    if (!existsSync(join(dataDir, 'postgres')))
+      throw new ConfigError(sentence('there is no database in {directory}', { directory: dataDir }));
     await rm(join(dataDir, FORMER_CLUSTER), { recursive: true, force: true });
-    print('removed the former database');
+    tell(sentence('removed the former database'));
   } finally {
     lock.release();
   }
@@ -173,12 +181,13 @@ export async function upgradeCommand(
   print: (line: string) => void,
 ): Promise<void> {
   const { from, discard } = readArguments(args);
+  const tell: Tell = (line) => print(saySentence(config.language, line));
   const { dataDir, postgresUid: databaseUid } = config;
   if (config.databaseUrl !== null) {
-    throw new ConfigError('DATABASE_URL is set: upgrade that PostgreSQL with its own tools');
+    throw new ConfigError(sentence('DATABASE_URL is set: upgrade that PostgreSQL with its own tools'));
   }
   enterLibrary(config);
-  if (discard) return discardOld(dataDir, print);
+  if (discard) return discardOld(dataDir, tell);
   const place = existsSync(join(dataDir, 'postgres')) ? 'postgres' : FORMER_CLUSTER;
   const version = await readFile(join(dataDir, place, 'PG_VERSION'), 'utf8').catch(() => null);
   if (version === null)
@@ -189,18 +198,39 @@ export async function upgradeCommand(
   const newBinDir = config.postgresBinDir ?? (await findBinaries(dataDir));
   const current = await majorOf(newBinDir);
   if (old === current) {
-    print(`the library has PostgreSQL ${current} already`);
+    tell(sentence('the library has PostgreSQL {version} already', { version: current }));
     return;
   }
   if (from === null) {
     throw new ConfigError(
-      `say where PostgreSQL ${old} is: vitrine upgrade --from BIN; see docs/operations.md`,
+      sentence('say where PostgreSQL {version} is: {command}; see docs/operations.md', {
+        version: old,
+        command: 'vitrine upgrade --from BIN',
+      }),
     );
   }
   const oldBinDir = await findOld(dataDir, from);
   const found = await majorOf(oldBinDir);
-  if (found !== old) throw new ConfigError(`${from} has PostgreSQL ${found}, but the library needs ${old}`);
-  print(`copying the database from PostgreSQL ${old} to ${current}, with Vitrine ${readVersion()}`);
+  if (found !== old)
+    throw new ConfigError(
+      sentence('{directory} has PostgreSQL {found}, but the library needs {needed}', {
+        directory: from,
+        found,
+        needed: old,
+      }),
+    );
+  tell(
+    sentence('copying the database from PostgreSQL {old} to {current}, with Vitrine {version}', {
+      old,
+      current,
+      version: readVersion(),
+    }),
+  );
   await upgradeCluster({ dataDir, oldBinDir, newBinDir, databaseUid, log: () => {} });
-  print(`done; the former database is in ${FORMER_CLUSTER}, and vitrine upgrade --discard-old removes it`);
+  tell(
+    sentence('done; the former database is in {directory}, and {command} removes it', {
+      directory: FORMER_CLUSTER,
+      command: 'vitrine upgrade --discard-old',
+    }),
+  );
 }

@@ -1,3 +1,4 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { inOrder, readFileOf } from './copy-files.ts';
 import { listBackups, type Manifest, partName, readFiles, readManifest } from './manifest.ts';
 import { drain, type Repository, whyDamaged } from './repository.ts';
@@ -7,9 +8,17 @@ import { BackupError } from './target.ts';
 export async function findBackup(repository: Repository, id: string | null): Promise<Manifest> {
   const { complete } = await listBackups(repository);
   const found = id ?? complete.at(-1);
-  if (found === undefined) throw new BackupError(`there is no complete backup in ${repository.target.place}`);
+  if (found === undefined)
+    throw new BackupError(
+      sentence('there is no complete backup in {place}', { place: repository.target.place }),
+    );
   if (!complete.includes(found)) {
-    throw new BackupError(`there is no complete backup ${found} in ${repository.target.place}`);
+    throw new BackupError(
+      sentence('there is no complete backup {backup} in {place}', {
+        backup: found,
+        place: repository.target.place,
+      }),
+    );
   }
   return readManifest(repository, found);
 }
@@ -17,7 +26,7 @@ export async function findBackup(repository: Repository, id: string | null): Pro
 /** A fault of a backup: its one line, and the key of the library's file; null for rows and lists. */
 export interface Damage {
   key: string | null;
-  reason: string;
+  reason: Sentence;
 }
 
 /**

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { readRoots } from '../../content/root-files/root.ts';
-import type { ScanCounts } from '../../content/roots/examine.ts';
 import { scanRecorded } from '../../content/roots/record.ts';
 import type { ScanOutcome } from '../../content/roots/scan.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
@@ -11,6 +11,7 @@ import type { Deps } from '../../core/deps.ts';
 import { openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
+import { say } from '../../platform/language/say.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
@@ -41,15 +42,17 @@ async function scanWhenFree(deps: Deps, id: string): Promise<ScanOutcome> {
   }
 }
 
-function linesOf(path: string, outcome: ScanOutcome): string[] {
-  if (outcome.state === 'busy') return [`${path}: another process scans it`];
+function linesOf(language: Language, path: string, outcome: ScanOutcome): string[] {
+  if (outcome.state === 'busy') return [say(language, '{path}: another process scans it', { path })];
   const { counts } = outcome;
-  const words = (['files', 'added', 'changed', 'moved', 'missing', 'returned', 'failed'] as const).map(
-    (name: keyof ScanCounts) => `${name} ${counts[name]}`,
+  const words = say(
+    language,
+    'files {files}, added {added}, changed {changed}, moved {moved}, missing {missing}, returned {returned}, failed {failed}',
+    counts,
   );
   const reason = outcome.state === 'done' ? [] : [`  ${outcome.reason}`];
   const failures = counts.failures.map((failure) => `  ${failure.path}: ${failure.reason}`);
-  return [`${path}: ${words.join(', ')}`, ...reason, ...failures];
+  return [`${path}: ${words}`, ...reason, ...failures];
 }
 
 /**
@@ -70,14 +73,15 @@ export async function rootsCommand(
       database.db,
       which === undefined ? sql`true` : sql`r.path = ${which} or r.id::text = ${which}`,
     );
-    if (which !== undefined && roots.length === 0) throw new ConfigError(`no root ${which}`);
+    if (which !== undefined && roots.length === 0)
+      throw new ConfigError(sentence('no folder in place {path}', { path: which }));
     const log = pino({ level: 'error', ...safeLogForm(secretsOf(config)) });
     const deps = await openDeps(database.db, await openLibraryStorage(config), config, log);
     try {
       const codes: number[] = [];
       for (const { id, path } of roots) {
         const outcome = await scanWhenFree(deps, id);
-        for (const line of linesOf(path, outcome)) print(line);
+        for (const line of linesOf(config.language, path, outcome)) print(line);
         codes.push(outcome.state !== 'done' ? 1 : outcome.counts.failed > 0 ? LEFT_OUT : 0);
       }
       return codes.includes(1) ? 1 : Math.max(0, ...codes);

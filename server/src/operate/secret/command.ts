@@ -4,6 +4,7 @@ import { advisoryLocks } from '../../platform/database/advisory-locks.ts';
 import { migrate } from '../../platform/database/migrate.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
 import { countLiveWorkers } from '../../platform/jobs/liveness.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { enterLibrary } from '../library-place.ts';
 import { readOptions } from '../options.ts';
 import { type Rotation, rotateSecretKey } from './rotate.ts';
@@ -19,7 +20,7 @@ function readArguments(args: string[]): string | null {
     options: { former: { type: 'string' } },
   });
   if (positionals.length === 1 && positionals[0] === 'rotate') return values.former ?? null;
-  throw new ConfigError('choose a command: vitrine secret rotate');
+  throw new ConfigError(sentence('choose a command: {command}', { command: 'vitrine secret rotate' }));
 }
 
 /**
@@ -34,7 +35,9 @@ async function whileStopped<T>({ pool, db }: OpenDatabase, run: () => Promise<T>
       advisoryLocks.presence,
     ]);
     if (rows[0]?.alone !== true || (await countLiveWorkers(db)) > 0)
-      throw new ConfigError('processes of this library are running; stop all of them, also workers');
+      throw new ConfigError(
+        sentence('processes of this library are running; stop all of them, also workers'),
+      );
     return await run();
   } finally {
     // Closing the connection releases the locks.
@@ -42,18 +45,37 @@ async function whileStopped<T>({ pool, db }: OpenDatabase, run: () => Promise<T>
   }
 }
 
-function report({ sealed, isFinished, source }: Rotation, former: OwnKey | null, print: Print): void {
+function report(
+  { sealed, isFinished, source }: Rotation,
+  former: OwnKey | null,
+  tell: (line: Sentence) => void,
+): void {
   if (sealed === null) {
-    print(
+    tell(
       isFinished
-        ? `finished a rotation that was interrupted; the key is in ${source}`
-        : `everything is sealed with ${source} already; to replace it, set ${source} to a new key and name a file with the present one: --former FILE`,
+        ? sentence('finished a rotation that was interrupted; the key is in {source}', { source })
+        : sentence(
+            'everything is sealed with {source} already; to replace it, set {source} to a new key and name a file with the present one: {option}',
+            { source, option: '--former FILE' },
+          ),
     );
     return;
   }
-  for (const { what, count } of sealed) if (count > 0) print(`sealed again: ${what} (${count})`);
-  print(`the new key is in ${source}; every process needs it, and encrypted backups from now on contain it`);
-  print(`backups from before need the former key${former === null ? ', which encrypted ones contain' : ''}`);
+  for (const { what, count } of sealed)
+    if (count > 0) tell(sentence('sealed again: {what} ({count})', { what, count }));
+  tell(
+    sentence(
+      'the new key is in {source}; every process needs it, and encrypted backups from now on contain it',
+      {
+        source,
+      },
+    ),
+  );
+  tell(
+    former === null
+      ? sentence('backups from before need the former key, which encrypted ones contain')
+      : sentence('backups from before need the former key'),
+  );
 }
 
 /** `vitrine secret rotate`, on a stopped library (RUN-54). Returns the exit code. */
@@ -61,7 +83,7 @@ export async function secretCommand(config: Config, args: string[], print: Print
   const file = readArguments(args);
   // Read first, because perhaps only the caller may read it.
   const former = file === null ? null : await readKeyFile(file);
-  if (file !== null && former === null) throw new ConfigError(`there is no ${file}`);
+  if (file !== null && former === null) throw new ConfigError(sentence('there is no file {file}', { file }));
   enterLibrary(config);
   // Joining the server of a running process would be refused below, less plainly.
   const database = await openDatabase(config, { join: false, migrate: false, log: () => {} });
@@ -70,7 +92,7 @@ export async function secretCommand(config: Config, args: string[], print: Print
     // After an upgrade, no start may have migrated the tables yet.
     await migrate(database.pool);
     const rotation = await whileStopped(database, () => rotateSecretKey(database.db, config, former));
-    report(rotation, former, print);
+    report(rotation, former, (line) => print(saySentence(config.language, line)));
     return 0;
   } finally {
     await database.close();

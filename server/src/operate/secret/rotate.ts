@@ -23,6 +23,7 @@ import {
   writeKeyFile,
 } from '../../people/identity/secret-key.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type KeyChange, type SealedCount, sealEverything } from './sealed-values.ts';
 
 /** What a rotation did: nothing if every secret was sealed with the key already. */
@@ -43,7 +44,7 @@ async function readRecord(db: Database, place: KeyPlace): Promise<KeyRecord> {
     stored = parseStored(await readSetting(db, 'secret_key'));
   }
   if (stored === null || typeof stored === 'string')
-    throw new ConfigError('the key of this library is not outside its database yet; start it once');
+    throw new ConfigError(sentence('the key of this library is not outside its database yet; start it once'));
   return stored;
 }
 
@@ -52,14 +53,17 @@ async function nextKeyOf(place: KeyPlace): Promise<string> {
   if (place.secretKey !== null) return place.secretKey;
   if (isDirectoryTransient(place)) {
     throw new ConfigError(
-      'set VITRINE_SECRET_KEY to the new key, for example from openssl rand -base64 32, and name a file with the present one: --former FILE',
+      sentence(
+        'set VITRINE_SECRET_KEY to the new key, for example from {command}, and name a file with the present one: {option}',
+        { command: 'openssl rand -base64 32', option: '--former FILE' },
+      ),
     );
   }
   // A rotation that was killed before the database took the key left it there.
   const file = nextKeyFile(place.dataDir);
   await writeKeyFile(place.dataDir, randomBytes(32).toString('hex'), file);
   const next = await readKeyFile(file);
-  if (next === null) throw new ConfigError(`${file} was removed; run this again`);
+  if (next === null) throw new ConfigError(sentence('{file} was removed; run this again', { file }));
   return next.key;
 }
 
@@ -68,8 +72,14 @@ async function formerKeyOf(place: KeyPlace, record: KeyRecord, given: OwnKey | n
   const file = keyFile(place.dataDir);
   const former = given ?? (await readKeyFile(file));
   if (former !== null && isKeyOf(former.key, record)) return former.key;
+  const option = '--former FILE';
   throw new ConfigError(
-    `${former === null ? `there is no ${file}` : `${former.source} is not the key of this library`}; name a file with the present key: --former FILE`,
+    former === null
+      ? sentence('there is no {file}; name a file with the present key: {option}', { file, option })
+      : sentence('{source} is not the key of this library; name a file with the present key: {option}', {
+          source: former.source,
+          option,
+        }),
   );
 }
 

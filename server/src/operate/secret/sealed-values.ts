@@ -11,6 +11,7 @@ import { TWO_FACTOR_PURPOSE } from '../../people/identity/two-factor-code.ts';
 import { SMTP_PURPOSE } from '../../people/mail/settings.ts';
 import { PUSH_KEY_PURPOSE } from '../../people/push/key.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 
 /** A column with values that the secret key seals. */
 interface SealedColumn {
@@ -18,57 +19,67 @@ interface SealedColumn {
   column: string;
   purpose: string;
   /** What the values are, for the operator. */
-  what: string;
+  what: Sentence;
 }
 
 /** Every column with sealed values; a test compares them with the schema. */
 export const sealedColumns: readonly SealedColumn[] = [
-  { table: 'two_factor', column: 'sealed_secret', purpose: TWO_FACTOR_PURPOSE, what: 'second factors' },
+  {
+    table: 'two_factor',
+    column: 'sealed_secret',
+    purpose: TWO_FACTOR_PURPOSE,
+    what: sentence('second factors'),
+  },
   {
     table: 'federation_keys',
     column: 'signing_sealed',
     purpose: ACTOR_KEY_PURPOSE,
-    what: 'keys of people',
+    what: sentence('keys of people'),
   },
   {
     table: 'federation_box_keys',
     column: 'sealed',
     purpose: BOX_KEY_PURPOSE,
-    what: 'encryption keys of people',
+    what: sentence('encryption keys of people'),
   },
   {
     table: 'federation_rotations',
     column: 'previous_sealed',
     purpose: INSTALL_KEY_PURPOSE,
-    what: 'former keys of the library',
+    what: sentence('former keys of the library'),
   },
   {
     table: 'activitypub_actors',
     column: 'private_key_sealed',
     purpose: ACTIVITYPUB_KEY_PURPOSE,
-    what: 'keys of people who are followed with ActivityPub',
+    what: sentence('keys of people who are followed with ActivityPub'),
   },
   {
     table: 'identity_providers',
     column: 'client_secret_sealed',
     purpose: PROVIDER_PURPOSE,
-    what: 'secrets of identity providers',
+    what: sentence('secrets of identity providers'),
   },
-  { table: 'share_links', column: 'token_sealed', purpose: LINK_PURPOSE, what: 'addresses of links' },
+  {
+    table: 'share_links',
+    column: 'token_sealed',
+    purpose: LINK_PURPOSE,
+    what: sentence('addresses of links'),
+  },
 ];
 
 interface SealedSetting {
   key: 'mail' | 'federation_key' | 'push_key';
   purpose: string;
-  what: string;
+  what: Sentence;
   /** Where in the setting the sealed text is, in base64. */
   path: readonly string[];
 }
 
 const sealedSettings: readonly SealedSetting[] = [
-  { key: 'mail', purpose: SMTP_PURPOSE, what: 'address of the mail server', path: ['smtp_url'] },
-  { key: 'federation_key', purpose: INSTALL_KEY_PURPOSE, what: 'key of the library', path: [] },
-  { key: 'push_key', purpose: PUSH_KEY_PURPOSE, what: 'key of push messages', path: [] },
+  { key: 'mail', purpose: SMTP_PURPOSE, what: sentence('address of the mail server'), path: ['smtp_url'] },
+  { key: 'federation_key', purpose: INSTALL_KEY_PURPOSE, what: sentence('key of the library'), path: [] },
+  { key: 'push_key', purpose: PUSH_KEY_PURPOSE, what: sentence('key of push messages'), path: [] },
 ];
 
 /** The keys of a rotation. */
@@ -79,17 +90,19 @@ export interface KeyChange {
 
 /** How many values of one kind were sealed again. */
 export interface SealedCount {
-  what: string;
+  what: Sentence;
   count: number;
 }
 
 /** Seals a value with the next key; throws ConfigError if the former key does not open it. */
-function sealAgain({ former, next }: KeyChange, purpose: string, what: string, sealed: Buffer): Buffer {
+function sealAgain({ former, next }: KeyChange, purpose: string, what: Sentence, sealed: Buffer): Buffer {
   let text: string;
   try {
     text = unseal(former, purpose, sealed);
   } catch {
-    throw new ConfigError(`one of the ${what} cannot be read with the present key; nothing was changed`);
+    throw new ConfigError(
+      sentence('{what}: one cannot be read with the present key; nothing was changed', { what }),
+    );
   }
   return seal(next, purpose, text);
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { hashOfObject } from '../../content/assets/repair.ts';
 import type { Deps } from '../../core/deps.ts';
+import { type Sentence, sentence, sentenceCount, sentenceOfError } from '../../platform/language/sentence.ts';
 import { hashOfLogo, logoKey, originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type StoredObject } from '../../platform/storage/storage.ts';
 import { unreferenced } from './sweep/orphans.ts';
@@ -17,7 +18,7 @@ export interface CheckOptions {
    */
   olderThan: number;
   signal: AbortSignal;
-  print(line: string): void;
+  tell(line: Sentence): void;
   progress(report: CheckReport): void;
 }
 
@@ -107,13 +108,22 @@ async function objectsOf({ storage }: CheckDeps, part: string): Promise<Map<stri
   return found;
 }
 
+/** Returns the line about an object that no row refers to. */
+export const orphanLine = (key: string, sizeBytes: number): Sentence =>
+  sentence('ORPHAN   {file} ({size})', {
+    file: key,
+    size: sentenceCount(sizeBytes, ['# byte', '# bytes']),
+  });
+
 /** Returns what is wrong with the content of an object of the right size, or null. */
-async function faultOf({ storage }: CheckDeps, { key, sizeBytes, hash }: Expected): Promise<string | null> {
+async function faultOf({ storage }: CheckDeps, { key, sizeBytes, hash }: Expected): Promise<Sentence | null> {
   if (hash === null) return null;
   try {
-    return (await hashOfObject(storage, key, sizeBytes)) === hash ? null : 'its content has changed';
+    return (await hashOfObject(storage, key, sizeBytes)) === hash
+      ? null
+      : sentence('its content has changed');
   } catch (error) {
-    if (error instanceof DamagedObject || error instanceof NoSuchObject) return error.message;
+    if (error instanceof DamagedObject || error instanceof NoSuchObject) return sentenceOfError(error);
     throw error;
   }
 }
@@ -122,7 +132,7 @@ async function faultOf({ storage }: CheckDeps, { key, sizeBytes, hash }: Expecte
 async function checkPart(
   deps: CheckDeps,
   part: string,
-  { content, olderThan, signal, print }: CheckOptions,
+  { content, olderThan, signal, tell }: CheckOptions,
   report: CheckReport,
 ): Promise<void> {
   const objects = await objectsOf(deps, part);
@@ -145,15 +155,17 @@ async function checkPart(
     if (found === null) {
       if (!(await isMissed())) return;
       report.missing += 1;
-      return print(`MISSING  ${key}`);
+      return tell(sentence('MISSING  {file}', { file: key }));
     }
     const fault =
       found.sizeBytes === sizeBytes
         ? content && (await faultOf(deps, object))
-        : `has ${found.sizeBytes} of ${sizeBytes} bytes`;
+        : sentenceCount(sizeBytes, ['has {found} of # byte', 'has {found} of # bytes'], {
+            found: found.sizeBytes,
+          });
     if (fault === false || fault === null || !(await isMissed())) return;
     report.wrong += 1;
-    print(`WRONG    ${key}: ${fault}`);
+    tell(sentence('WRONG    {file}: {reason}', { file: key, reason: fault }));
   });
   const rest = [...objects.values()].filter(
     (object) => object.modifiedAt < olderThan && !isWatermark(object.key),
@@ -166,7 +178,7 @@ async function checkPart(
     if (!orphans.has(key)) continue;
     report.orphans += 1;
     report.orphanBytes += sizeBytes;
-    print(`ORPHAN   ${key} (${sizeBytes} bytes)`);
+    tell(orphanLine(key, sizeBytes));
   }
 }
 

@@ -6,6 +6,7 @@ import { lockFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
 import { hashOf, hashOfObject } from '../../content/assets/repair.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { type Sentence, sentence, sentenceOfError } from '../../platform/language/sentence.ts';
 import { hashOfKey, hashOfLogo } from '../../platform/storage/object-key.ts';
 import {
   DamagedObject,
@@ -24,7 +25,7 @@ export interface Direction {
 export interface MoveOptions {
   /** Aborting stops the move after the files in progress. */
   signal: AbortSignal;
-  print(line: string): void;
+  tell(line: Sentence): void;
   progress(report: MoveReport): void;
 }
 
@@ -80,7 +81,7 @@ async function moveOne(
   db: Database,
   { from, to }: Direction,
   { key, sizeBytes }: StoredObject,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   const path = join(to.incomingDir, `move-${randomUUID()}`);
   try {
     const isNewer = key.startsWith('renditions/') && (await to.head(key)) !== null;
@@ -88,20 +89,20 @@ async function moveOne(
       await from.withLocalFile(key, (local) => link(local, path));
       const hash = await hashOf(path);
       const wanted = await contentHash(db, key);
-      if (wanted !== null && hash !== wanted) return 'its content has changed';
+      if (wanted !== null && hash !== wanted) return sentence('its content has changed');
       if (!(await store(db, { from, to }, { key, path }))) return null;
       // A rendition may have been replaced since, by a job that renders it again.
       const isProven = key.startsWith('renditions/') || (await hashOfObject(to, key, sizeBytes)) === hash;
       if (!isProven) {
         await to.delete(key);
-        return 'its copy differs';
+        return sentence('its copy differs');
       }
     }
   } catch (error) {
     const isGone = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (isGone || error instanceof NoSuchObject) return null;
     if (!(error instanceof DamagedObject)) throw error;
-    return error.message;
+    return sentenceOfError(error);
   } finally {
     await discard(path);
   }
@@ -119,7 +120,7 @@ async function moveOne(
 export async function moveStorage(
   db: Database,
   direction: Direction,
-  { signal, print, progress }: MoveOptions,
+  { signal, tell, progress }: MoveOptions,
 ): Promise<MoveReport> {
   const report: MoveReport = { moved: 0, bytes: 0, left: 0 };
   const running = new Set<Promise<void>>();
@@ -131,7 +132,7 @@ export async function moveStorage(
       report.bytes += object.sizeBytes;
     } else {
       report.left += 1;
-      print(`LEFT     ${object.key}: ${fault}`);
+      tell(sentence('LEFT     {file}: {reason}', { file: object.key, reason: fault }));
     }
     progress(report);
   };

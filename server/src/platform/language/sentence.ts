@@ -2,7 +2,7 @@ import type { Language } from '@vitrine/contract/languages';
 import { type Names, say, sayCount, type Values } from './say.ts';
 
 /** A value of a sentence: text that is the same in every language, a number, another sentence, or a list. */
-export type Told = string | number | Sentence | readonly (string | Sentence)[];
+type Told = string | number | Sentence | readonly (string | Sentence)[];
 
 /** A text with its values, to be said where the language of the reader is known. It can be stored as JSON. */
 export interface Sentence {
@@ -34,6 +34,9 @@ export function sentenceCount<const One extends string, const Other extends stri
 
 /** Returns a text that is the same in every language, such as a path or a command. */
 export const verbatim = (text: string): Sentence => ({ text: '{text}', values: { text } });
+
+/** Returns a line that is indented below another. */
+export const indented = (line: Sentence): Sentence => ({ text: '  {line}', values: { line } });
 
 function tell(language: Language, value: Told): string | number {
   if (typeof value === 'string' || typeof value === 'number') return value;
