@@ -110,7 +110,7 @@ test('a start logs that files are in a bucket that is no longer configured', asy
     writes: true,
   });
   await reportAtStart(deps);
-  expect(lines).toEqual([expect.stringContaining('they may be in the bucket former-files')]);
+  expect(lines).toEqual([expect.stringContaining('it may be in the bucket former-files')]);
 });
 
 // RUN-35

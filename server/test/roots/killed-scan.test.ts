@@ -56,7 +56,7 @@ test('a scan that was killed in the middle is repeated without losing or doublin
   // What a killed scan holds expires.
   await sql`update roots set lease_until = now() where id = ${id} and lease is not null`.execute(db);
   const { code, said } = await scan().ended;
-  expect(said).toContain(`files ${FILES}, added ${AFTER}, changed 0, moved 0, missing 0`);
+  expect(said).toContain(`files ${FILES.toLocaleString('en')}, added ${AFTER}, changed 0, moved 0, missing 0`);
   expect(code).toBe(0);
   const { rows } = await sql`
     select count(*)::int as assets, count(distinct a.root_path)::int as paths, count(distinct a.file_hash)::int as hashes,
