@@ -3513,6 +3513,7 @@ create table roots (
   lease uuid,
   lease_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
+  unstacked_from bigint,
   constraint roots_path_key UNIQUE (path),
   constraint roots_pkey PRIMARY KEY (id),
   constraint roots_owner_user_ref_fkey FOREIGN KEY (owner_user_ref) REFERENCES users(ref) ON DELETE SET NULL,

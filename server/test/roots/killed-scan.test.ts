@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { takeKeyedLock } from '../../src/platform/database/take-lock.ts';
 import { openLibrary } from '../support/library.ts';
-import { sha256 } from '../support/pictures.ts';
+import { jpeg, sha256 } from '../support/pictures.ts';
 import { spawnVitrine } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
@@ -18,6 +18,13 @@ const { db } = library.deps;
 const admin = await library.join('admin', 'admin');
 
 const textOf = (at: number) => `This is the text of file ${at}.\n`;
+
+const scanOf = (folder: string) =>
+  spawnVitrine(library.config.dataDir, ['roots', 'scan', folder], { DATABASE_URL: library.databaseUrl });
+
+/** Ends what a killed scan holds, which would expire. */
+const expireLease = (id: string) =>
+  sql`update roots set lease_until = now() where id = ${id} and lease is not null`.execute(db);
 
 /** Writes the files, the last ones in a folder that is walked after the others. */
 async function makeFiles(folder: string): Promise<void> {
@@ -42,21 +49,20 @@ test('a scan that was killed in the middle is repeated without losing or doublin
   const { id } = await admin.ok('createRoot', {
     body: { path: folder, owner_ref: admin.ref, sensitivity: 'org' },
   });
-  const scan = () =>
-    spawnVitrine(library.config.dataDir, ['roots', 'scan', folder], { DATABASE_URL: library.databaseUrl });
   // Keeps the scan from storing the last part.
   await db.transaction().execute(async (tx) => {
     await takeKeyedLock(tx, 'file', sha256(Buffer.from(textOf(FILES - 1))));
-    const { child, ended } = scan();
+    const { child, ended } = scanOf(folder);
     await expect.poll(() => countAssets(id), { timeout: 60_000 }).toBe(BEFORE);
     child.kill('SIGKILL');
     await ended;
   });
 
-  // What a killed scan holds expires.
-  await sql`update roots set lease_until = now() where id = ${id} and lease is not null`.execute(db);
-  const { code, said } = await scan().ended;
-  expect(said).toContain(`files ${FILES.toLocaleString('en')}, added ${AFTER}, changed 0, moved 0, missing 0`);
+  await expireLease(id);
+  const { code, said } = await scanOf(folder).ended;
+  expect(said).toContain(
+    `files ${FILES.toLocaleString('en')}, added ${AFTER}, changed 0, moved 0, missing 0`,
+  );
   expect(code).toBe(0);
   const { rows } = await sql`
     select count(*)::int as assets, count(distinct a.root_path)::int as paths, count(distinct a.file_hash)::int as hashes,
@@ -69,4 +75,27 @@ test('a scan that was killed in the middle is repeated without losing or doublin
   expect(rows).toEqual([
     { assets: FILES, paths: FILES, hashes: FILES, files: FILES, extracts: FILES, renders: FILES },
   ]);
+});
+
+// ROOT-9, ROOT-17
+test('files that a scan had stored when it was killed are stacked by the next one', async () => {
+  const folder = await mkdtemp(join(await temporaryDirectory(), 'root-'));
+  await writeFile(join(folder, 'IMG_1.JPG'), await jpeg(64, 48));
+  await writeFile(join(folder, 'IMG_1.cr3'), textOf(0));
+  const { id } = await admin.ok('createRoot', {
+    body: { path: folder, owner_ref: admin.ref, sensitivity: 'org' },
+  });
+  await db.transaction().execute(async (tx) => {
+    await sql`lock table stacked_assets in share mode`.execute(tx);
+    const { child, ended } = scanOf(folder);
+    await expect.poll(() => countAssets(id), { timeout: 60_000 }).toBe(2);
+    child.kill('SIGKILL');
+    await ended;
+  });
+  await expireLease(id);
+  expect((await scanOf(folder).ended).code).toBe(0);
+  const { rows } =
+    await sql`select count(*)::int as stacked, (select unstacked_from from roots where id = ${id}) as left
+    from stacked_assets s join assets a on a.id = s.asset_id where a.root_id = ${id}`.execute(db);
+  expect(rows).toEqual([{ stacked: 2, left: null }]);
 });

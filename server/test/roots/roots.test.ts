@@ -339,6 +339,8 @@ describe('a scan', () => {
     const { id, folder } = await openRoot({ 'a.png': await picture(), 'b/c.png': await picture() });
     await rename(folder, `${folder}.away`);
     expect((await scan(id)).scan).toMatchObject({ state: 'unavailable' });
+    const { text } = await admin.send('/admin/roots', { headers: { 'accept-language': 'de' } });
+    expect(text).toContain('Der Ordner ist nicht erreichbar; er ist möglicherweise nicht eingehängt');
     // The empty folder where it is mounted.
     await mkdir(folder);
     expect((await scan(id)).scan).toMatchObject({ state: 'unavailable' });

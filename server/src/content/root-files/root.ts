@@ -7,7 +7,15 @@ import type { Columns, Database } from '../../platform/database/pool.ts';
 export interface RootRow
   extends Columns<
     'roots',
-    'id' | 'path' | 'owner_user_ref' | 'team_id' | 'writable' | 'skip' | 'identity' | 'scan_id'
+    | 'id'
+    | 'path'
+    | 'owner_user_ref'
+    | 'team_id'
+    | 'writable'
+    | 'skip'
+    | 'identity'
+    | 'scan_id'
+    | 'unstacked_from'
   > {
   sensitivity: Sensitivity;
   sidecars: 'off' | 'read' | 'write';
@@ -18,7 +26,7 @@ export interface RootRow
 export async function readRoots(db: Database, which: RawBuilder<boolean>): Promise<RootRow[]> {
   const { rows } = await sql<RootRow>`
     select r.id, r.path, r.owner_user_ref, r.team_id, r.writable, r.skip, r.identity, r.scan_id, r.sensitivity,
-      r.sidecars, r.fields
+      r.sidecars, r.fields, r.unstacked_from
     from roots r where ${which} order by r.path`.execute(db);
   return rows;
 }

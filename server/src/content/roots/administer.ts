@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import {
   createRoot,
   deleteRoot,
@@ -11,7 +12,8 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { displayName } from '../../access/identities.ts';
 import { checkUser } from '../../access/known-accounts.ts';
-import { handle } from '../../core/handle.ts';
+import { type HttpFacts, handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { checkAssignable } from '../../people/teams/assignable.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
@@ -21,6 +23,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { compilePattern } from '../path-values/path-patterns.ts';
 import { findPathFields } from '../path-values/path-values.ts';
 import { checkPath } from './check-path.ts';
+import { sayReason } from './reasons.ts';
 import { requestScan } from './request.ts';
 
 interface ShownRow
@@ -50,12 +53,30 @@ const noCounts = {
   failures: [],
 };
 
-function shown({ scan_id, scan_state, scan_counts, scan_reason, scan_at, ...root }: ShownRow): Root {
+function shown(
+  language: Language,
+  { scan_id, scan_state, scan_counts, scan_reason, scan_at, ...root }: ShownRow,
+): Root {
   const counts = { ...noCounts, ...scan_counts };
-  return { ...root, scan: { id: scan_id, state: scan_state, ...counts, reason: scan_reason, at: scan_at } };
+  const reason = scan_reason === null ? null : sayReason(language, scan_reason);
+  const failures = counts.failures.map((failure) => ({
+    ...failure,
+    reason: sayReason(language, failure.reason),
+  }));
+  return { ...root, scan: { id: scan_id, state: scan_state, ...counts, failures, reason, at: scan_at } };
 }
 
-async function showRoots(db: Database, caller: SignedIn, which: RawBuilder<boolean>): Promise<Root[]> {
+/** Who reads, in which language. */
+interface Reader {
+  caller: SignedIn;
+  http: Pick<HttpFacts, 'language'>;
+}
+
+async function showRoots(
+  db: Database,
+  { caller, http }: Reader,
+  which: RawBuilder<boolean>,
+): Promise<Root[]> {
   const { rows } = await sql<ShownRow>`
     select r.id, r.path, r.owner_user_ref as owner_ref, ${displayName(caller, 'o')} as owner_name, r.team_id,
       r.sensitivity, r.writable, r.sidecars, r.skip, r.fields, r.created_at, r.scan_id, r.scan_state, r.scan_counts,
@@ -64,18 +85,19 @@ async function showRoots(db: Database, caller: SignedIn, which: RawBuilder<boole
       select count(*) as assets, count(a.missing_since) as missing from assets a
       where a.root_id = r.id and a.deleted_at is null) n on true
     where ${which} order by r.path`.execute(db);
-  return rows.map(shown);
+  const language = readerLanguage(caller, http);
+  return rows.map((row) => shown(language, row));
 }
 
-async function showRoot(db: Database, caller: SignedIn, id: string): Promise<Root> {
-  const [root] = await showRoots(db, caller, sql`r.id = ${id}`);
+async function showRoot(db: Database, reader: Reader, id: string): Promise<Root> {
+  const [root] = await showRoots(db, reader, sql`r.id = ${id}`);
   if (root === undefined) throw notFound();
   return root;
 }
 
 /** `GET /admin/roots`. */
-export const list = handle(listRoots, async ({ db }, { caller, query }) => {
-  const roots = await showRoots(db, caller, sql`true`);
+export const list = handle(listRoots, async ({ db }, { caller, http, query }) => {
+  const roots = await showRoots(db, { caller, http }, sql`true`);
   const { items, next_cursor } = pageByCode(
     roots.map((root) => ({ code: root.path, root })),
     query,
@@ -111,7 +133,7 @@ async function checkRules(
 }
 
 /** `POST /admin/roots`: names a root and scans it (ROOT-2). */
-export const create = handle(createRoot, async ({ db, config }, { caller, body }) => {
+export const create = handle(createRoot, async ({ db, config }, { caller, http, body }) => {
   const id = await db.transaction().execute(async (tx) => {
     await checkRules(tx, caller, body);
     const path = await checkPath(tx, config, body.path, null);
@@ -133,11 +155,11 @@ export const create = handle(createRoot, async ({ db, config }, { caller, body }
     await recordEvent(tx, caller, { event: 'system.root.created', metadata: { root: row.id, path } });
     return row.id;
   });
-  return { status: 201, body: await showRoot(db, caller, id) };
+  return { status: 201, body: await showRoot(db, { caller, http }, id) };
 });
 
 /** `PATCH /admin/roots/{id}`. */
-export const update = handle(updateRoot, async ({ db, config }, { caller, params, body }) => {
+export const update = handle(updateRoot, async ({ db, config }, { caller, http, params, body }) => {
   await db.transaction().execute(async (tx) => {
     await checkRules(tx, caller, body);
     const { path, owner_ref, fields, ...rest } = patchOf(body, [
@@ -169,7 +191,7 @@ export const update = handle(updateRoot, async ({ db, config }, { caller, params
       metadata: { root: params.id, changed: changed.join(', ') },
     });
   });
-  return { status: 200, body: await showRoot(db, caller, params.id) };
+  return { status: 200, body: await showRoot(db, { caller, http }, params.id) };
 });
 
 /** `DELETE /admin/roots/{id}`: its assets stay without their files (ROOT-11). */

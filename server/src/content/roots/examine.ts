@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import { isMetadataName, isPhotoName, isRawName } from '@vitrine/contract/sidecars';
+import { isMetadataName, isPhotoName } from '@vitrine/contract/sidecars';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import type { Deps } from '../../core/deps.ts';
@@ -7,12 +7,15 @@ import { pathBelow } from '../../platform/files/below.ts';
 import { type PathField, valuesOfPath, writePathValues } from '../path-values/path-values.ts';
 import { markPresent } from '../root-files/missing.ts';
 import { type FileState, isSameState, stateOf } from '../root-files/state.ts';
+import { isExposureName } from '../stacks/series.ts';
 import { mayBeFilm } from './film-files.ts';
 import { findKnown, type KnownFile, keyOfPath } from './known.ts';
 import { type Lease, LeaseLost } from './lease.ts';
 import { readFound } from './read-file.ts';
+import { scanReasons } from './reasons.ts';
 import type { FoundSidecar } from './sidecars.ts';
 import { type FoundFile, idsOfPaths, type Scanning, storeFound, touchRows } from './store.ts';
+import { noteUnstacked } from './unstacked.ts';
 import { MOST_PATH_BYTES, textOf } from './walk.ts';
 
 /** Files whose state is read at the same time, and files that are read. */
@@ -39,8 +42,8 @@ export interface ScanCounts {
 /** A photo or a raw file that a scan has added. */
 export interface NewExposure {
   path: Buffer;
-  /** Whether it may be of a burst or a bracket. */
-  maySeries: boolean;
+  /** Whether it may be of a burst or a bracket; absent if its beginning has not been read. */
+  maySeries?: boolean;
 }
 
 /** A scan that runs. */
@@ -69,7 +72,7 @@ export function emptyCounts(): ScanCounts {
 
 export function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'EACCES' || code === 'EPERM') return 'it may not be read';
+  if (code === 'EACCES' || code === 'EPERM') return scanReasons.unreadable;
   return error instanceof Error ? error.message : String(error);
 }
 
@@ -89,7 +92,7 @@ interface Seen {
 async function lookAt(scan: Scan, paths: readonly Buffer[]): Promise<Seen[]> {
   const { root, deps } = scan;
   const fitting = paths.filter((path) => path.length <= MOST_PATH_BYTES);
-  for (const path of paths) if (path.length > MOST_PATH_BYTES) fail(scan, path, 'its path is too long');
+  for (const path of paths) if (path.length > MOST_PATH_BYTES) fail(scan, path, scanReasons.pathTooLong);
   const known = await findKnown(deps.db, root.id, fitting);
   const limit = pLimit(STATES_AT_ONCE);
   const states = await limit.map(fitting, async (path) => {
@@ -161,8 +164,7 @@ function noteExposures(scan: Scan, files: readonly FoundFile[], added: ReadonlyS
     const text = textOf(path);
     if (!added.has(text)) continue;
     if (isPhotoName(text)) scan.photos.push(path);
-    if (isPhotoName(text) || isRawName(text))
-      scan.exposures.push({ path, maySeries: facts.maySeries === true });
+    if (isExposureName(text)) scan.exposures.push({ path, maySeries: facts.maySeries === true });
   }
 }
 
@@ -173,6 +175,7 @@ export async function storeAll(scan: Scan, files: readonly FoundFile[]): Promise
   try {
     const { stored, ids } = await deps.db.transaction().execute(async (tx) => {
       await lease.hold(tx);
+      if (files.some(({ path }) => isExposureName(textOf(path)))) await noteUnstacked(tx, root.id);
       const made = await storeFound(deps, tx, scan, files);
       const paths = files.map(({ path }) => path);
       return { stored: made, ids: await idsOfPaths(tx, root.id, paths) };

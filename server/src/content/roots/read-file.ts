@@ -2,11 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { copyFile, type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPhotoName, isRawName } from '@vitrine/contract/sidecars';
 import { type Sniffed, sniff } from '../../media/sniff.ts';
 import { openRegular } from '../../platform/files/below.ts';
 import { isMissing } from '../../platform/files/directory-tree.ts';
 import { type FileState, isSameState, stateOf } from '../root-files/state.ts';
+import { isExposureName } from '../stacks/series.ts';
 import { headBytes, maySeries } from '../stacks/series-marks.ts';
 import { textOf } from './walk.ts';
 
@@ -33,7 +33,7 @@ interface ReadFile {
 
 /** Reads a file once. */
 async function readWhole(file: FileHandle, name: string, sizeBytes: number): Promise<ReadFile> {
-  const most = isPhotoName(name) || isRawName(name) ? headBytes(name) : 0;
+  const most = isExposureName(name) ? headBytes(name) : 0;
   if (sizeBytes <= WHOLE_BYTES) {
     const bytes = await file.readFile();
     return { hash: hash('sha256', bytes), bytes, maySeries: maySeries(bytes.subarray(0, most)) };

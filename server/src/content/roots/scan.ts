@@ -24,9 +24,11 @@ import { storeFilms } from './films.ts';
 import { isGone } from './gone.ts';
 import { type KnownFile, presentFiles, presentIn } from './known.ts';
 import { LeaseLost, takeLease } from './lease.ts';
+import { scanReasons } from './reasons.ts';
 import { useSidecar } from './sidecars.ts';
 import { skipsOf } from './skip.ts';
 import { stackExposures } from './stacks.ts';
+import { leftUnstacked } from './unstacked.ts';
 import { walkRoot } from './walk.ts';
 
 /** `busy`: another process scans the root. `unavailable`: it is not mounted, and nothing was changed (ROOT-8). */
@@ -93,18 +95,15 @@ async function countPresent(db: Database, rootId: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-const NOT_MOUNTED = 'the folder cannot be reached; it may not be mounted';
-const EMPTY = 'the folder is empty; it counts as not mounted';
-
 /** Scans the whole root. Returns why it counts as not mounted, or null. */
 async function scanWhole(scan: Scan): Promise<string | null> {
   const { root, deps } = scan;
   const identity = await identityAt(root.path);
-  if (identity === null) return NOT_MOUNTED;
+  if (identity === null) return scanReasons.notMounted;
   await walkFolder(scan, Buffer.alloc(0), true);
   if (scan.counts.files === 0) {
     const present = await countPresent(deps.db, root.id);
-    if (present > 1 || (present === 1 && identity !== root.identity)) return EMPTY;
+    if (present > 1 || (present === 1 && identity !== root.identity)) return scanReasons.empty;
   }
   await sql`update roots set identity = ${identity} where id = ${root.id}`.execute(deps.db);
   await storeFilms(scan);
@@ -130,7 +129,7 @@ async function scanChanges(scan: Scan): Promise<string | null> {
     const folder = await nextChange(deps.db, root.id);
     if (folder === null) return null;
     const identity = await identityAt(root.path);
-    if (identity === null) return NOT_MOUNTED;
+    if (identity === null) return scanReasons.notMounted;
     // Another folder is at its path: only a look at all of it tells what is gone.
     if (identity !== root.identity) return scanWhole(scan);
     await walkFolder(scan, folder, false);
@@ -167,9 +166,9 @@ export async function runScan(
 ): Promise<ScanOutcome> {
   const counts = emptyCounts();
   const root = await readRoot(deps.db, rootId);
-  if (root === null) return { state: 'failed', reason: 'the root was removed', counts };
+  if (root === null) return { state: 'failed', reason: scanReasons.rootRemoved, counts };
   const owner = root.owner_user_ref === null ? null : await callerOf(deps.db, root.owner_user_ref);
-  if (owner === null) return { state: 'failed', reason: 'its owner is not active', counts };
+  if (owner === null) return { state: 'failed', reason: scanReasons.ownerInactive, counts };
   const lease = await takeLease(deps.db, rootId);
   if (lease === null) return { state: 'busy' };
   try {
@@ -185,7 +184,7 @@ export async function runScan(
       sidecars: [],
       films: [],
       photos: [],
-      exposures: [],
+      exposures: await leftUnstacked(deps.db, root),
       devices: new Map(),
       whole,
       onProgress,

@@ -139,7 +139,17 @@ async function stackAll({ deps, lease }: Scan, groups: readonly string[][]): Pro
 }
 
 const maySeriesIn = (exposures: readonly NewExposure[]) =>
-  exposures.some(({ path, maySeries }) => maySeries || isBurstName(textOf(path)));
+  exposures.some(({ path, maySeries }) => maySeries !== false || isBurstName(textOf(path)));
+
+/** Forgets which files may be unstacked. */
+async function forgetUnstacked({ deps, root, lease }: Scan): Promise<void> {
+  await deps.db.transaction().execute(async (tx) => {
+    await lease.hold(tx);
+    await sql`update roots set unstacked_from = null where id = ${root.id} and unstacked_from is not null`.execute(
+      tx,
+    );
+  });
+}
 
 /** Stacks the photos and raw files that the walk has found with the files of their folders that belong to them (ROOT-17). */
 export async function stackExposures(scan: Scan): Promise<void> {
@@ -153,4 +163,5 @@ export async function stackExposures(scan: Scan): Promise<void> {
   const others = folders.filter((inFolder) => !maySeriesIn(inFolder)).flat();
   for (let at = 0; at < others.length; at += PART)
     await stackAll(scan, await pairsOf(scan, others.slice(at, at + PART)));
+  await forgetUnstacked(scan);
 }

@@ -12,9 +12,12 @@ interface Frame<File> {
 /** Orders names with numbers by value: 2 before 10. */
 const inOrder = new Intl.Collator('en', { numeric: true }).compare;
 
+/** Returns whether a file has the name of a photo or a raw file. */
+export const isExposureName = (fileName: string): boolean => isPhotoName(fileName) || isRawName(fileName);
+
 /** Returns the exposures among the files of a folder, in natural order: files with one name are of the same exposure. */
 function framesOf<File extends { readonly name: string }>(files: readonly File[]): Frame<File>[] {
-  const candidates = files.filter(({ name }) => isPhotoName(name) || isRawName(name));
+  const candidates = files.filter(({ name }) => isExposureName(name));
   const frames = [...Map.groupBy(candidates, ({ name }) => foldedStem(name))].map(([name, group]) => {
     const photos = group.filter((file) => isPhotoName(file.name)).sort(byFormat);
     const raws = group.filter((file) => isRawName(file.name));

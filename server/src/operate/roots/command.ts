@@ -3,6 +3,7 @@ import type { Language } from '@vitrine/contract/languages';
 import { sql } from 'kysely';
 import { type Logger, pino } from 'pino';
 import { readRoots } from '../../content/root-files/root.ts';
+import { sayReason } from '../../content/roots/reasons.ts';
 import { scanRecorded } from '../../content/roots/record.ts';
 import type { ScanOutcome } from '../../content/roots/scan.ts';
 import { secretsOf } from '../../core/config/known-secrets.ts';
@@ -50,8 +51,10 @@ function linesOf(language: Language, path: string, outcome: ScanOutcome): string
     'files {files}, added {added}, changed {changed}, moved {moved}, missing {missing}, returned {returned}, failed {failed}',
     counts,
   );
-  const reason = outcome.state === 'done' ? [] : [`  ${outcome.reason}`];
-  const failures = counts.failures.map((failure) => `  ${failure.path}: ${failure.reason}`);
+  const reason = outcome.state === 'done' ? [] : [`  ${sayReason(language, outcome.reason)}`];
+  const failures = counts.failures.map(
+    (failure) => `  ${failure.path}: ${sayReason(language, failure.reason)}`,
+  );
   return [`${path}: ${words}`, ...reason, ...failures];
 }
 

@@ -1312,6 +1312,7 @@ interface RootsTable {
   lease: string | null;
   lease_until: string | null;
   created_at: Generated<string>;
+  unstacked_from: number | null;
 }
 
 interface SavedSearchesTable {
