@@ -12,6 +12,8 @@ import {
   shellName,
 } from './lib/app/stored.ts';
 import type { BroughtAnswers } from './lib/first-answers.ts';
+import { uploadsTag } from './lib/upload/background.ts';
+import { sendLeftFiles } from './lib/upload/send-left.ts';
 
 /**
  * Keeps the pages usable without a connection. Caches the shell, the scripts that were loaded, and what the feed last
@@ -284,4 +286,22 @@ worker.addEventListener('notificationclick', (event) => {
     return shown.url === url.href ? shown : shown.navigate(url);
   };
   event.waitUntil(open());
+});
+
+const hasPages = async () => (await worker.clients.matchAll({ type: 'window' })).length > 0;
+
+/** Sends the files of closed pages. Open pages send theirs themselves: then it fails, and the browser tries again later. */
+async function continueUploads(): Promise<void> {
+  if (await hasPages()) throw new Error('pages are open');
+  // The session may have ended, or be of somebody else by now.
+  const response = await fetch('/api/v1/auth/me');
+  const { ref, impersonated_by } = response.ok ? await response.json() : { ref: null, impersonated_by: null };
+  if (ref !== null && impersonated_by === null && ref === (await currentAccount()))
+    await sendLeftFiles(ref, async () => !(await hasPages()));
+}
+
+worker.addEventListener('sync', (event) => {
+  // TypeScript does not know Background Sync.
+  const { tag } = event as ExtendableEvent & { tag: string };
+  if (tag === uploadsTag) (event as ExtendableEvent).waitUntil(continueUploads());
 });

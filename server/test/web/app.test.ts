@@ -206,3 +206,51 @@ test('a new version of the app waits until the reader reloads', async () => {
   await expect.poll(waits).toBe(false);
   expect(await notice.count()).toBe(0);
 });
+
+// APP-9
+test('a file that was on its way when the app was closed is sent in the background, and is part of the post', async () => {
+  await studio.library.join('olga');
+  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
+  const context = page.context();
+  await signIn(page, 'olga');
+  await visit(page, '/new');
+  // The worker knows whose files they are.
+  await expect.poll(async () => (await storedIn(page)).caches.length, { timeout: 60_000 }).toBe(1);
+  await context.setOffline(true);
+  const buffer = Buffer.from(await jpeg(60, 40, { seed: 12 }));
+  const file = { name: 'ferry.jpg', mimeType: 'image/jpeg', buffer };
+  await page.getByLabel('Choose files').setInputFiles(file);
+  const isKept = () =>
+    page.evaluate(async () =>
+      (await indexedDB.databases()).some(({ name }) => /^vitrine-files-\d+$/.test(name ?? '')),
+    );
+  await expect.poll(isKept).toBe(true);
+  await page.goto('about:blank');
+  await context.setOffline(false);
+
+  const browser = await context.newCDPSession(page);
+  const registered = new Promise<string>((resolve) => {
+    browser.on('ServiceWorker.workerRegistrationUpdated', ({ registrations: [first] }) => {
+      if (first !== undefined) resolve(first.registrationId);
+    });
+  });
+  await browser.send('ServiceWorker.enable');
+  const registrationId = await registered;
+  const origin = `${studio.address}/`;
+  const { ref } = await call(page, 'GET', '/auth/me');
+  const arrived = async () => {
+    await browser.send('ServiceWorker.dispatchSyncEvent', {
+      origin,
+      registrationId,
+      tag: 'uploads',
+      lastChance: false,
+    });
+    return (await call(page, 'GET', `/assets?owner_ref=${ref}`)).items.length;
+  };
+  await expect.poll(arrived).toBe(1);
+  await page.goto('/new');
+  await page.getByText('Saved as a draft.').waitFor();
+  const drafts = async () => (await call(page, 'GET', '/posts?draft=true')).items;
+  await expect.poll(async () => (await drafts())[0]?.members.length).toBe(1);
+  expect(await arrived()).toBe(1);
+});

@@ -23,10 +23,12 @@ export interface KeptFiles {
   /** Resolves to whether there was room for the file. */
   put(file: KeptFile): Promise<boolean>;
   /** Notes what a file became. */
-  arrived(id: string, asset: SentAsset): void;
+  arrived(id: string, asset: SentAsset): Promise<void>;
   remove(ids: readonly string[]): void;
   /** Returns the files that no other open page uploads, in the order in which they were added, and takes them over. */
   takeOver(): Promise<readonly KeptFile[]>;
+  /** Leaves them to others, who may take them over. */
+  release(): void;
   /** Removes all of them, when the account signs out. */
   clear(): void;
 }
@@ -40,11 +42,12 @@ const keptMs = 7 * 24 * 60 * 60 * 1000;
 const bytesKey = (id: string) => ['bytes', id].join(' ');
 const aboutKey = (id: string) => ['about', id].join(' ');
 
-/** Holds a lock as long as this page is open; returns its name. Without locks, every other page counts as closed. */
-function holdPage(): string {
+/** Holds a lock until it is released, or this page is closed. Without locks, every other page counts as closed. */
+function holdPage(): { name: string; release: () => void } {
   const name = `vitrine-page-${Date.now()}-${Math.random().toString(36).slice(2)}`;
-  void navigator.locks?.request(name, () => new Promise(() => {})).catch(() => undefined);
-  return name;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  void navigator.locks?.request(name, () => promise).catch(() => undefined);
+  return { name, release: resolve };
 }
 
 async function heldPages(): Promise<readonly (string | undefined)[]> {
@@ -61,10 +64,10 @@ async function hasRoom(bytes: number): Promise<boolean> {
 /** Opens the kept files of an account. A browser that stores nothing keeps nothing. */
 export function openKeptFiles(userRef: number): KeptFiles {
   const store = createStore(`vitrine-files-${userRef}`, 'files');
-  let own: string | undefined;
+  let own: ReturnType<typeof holdPage> | undefined;
   const page = () => {
     own ??= holdPage();
-    return own;
+    return own.name;
   };
 
   // One change after another, so that nothing is stored after it was removed.
@@ -88,7 +91,7 @@ export function openKeptFiles(userRef: number): KeptFiles {
       .filter(([key]) => key.startsWith(aboutKey('')))
       // This module wrote them.
       .map(([, about]) => about as About)
-      .filter((about) => about.page === own || !held.includes(about.page));
+      .filter((about) => about.page === own?.name || !held.includes(about.page));
     const fresh = free.filter(({ addedAt }) => addedAt > Date.now() - keptMs);
     await erase(free.filter((about) => !fresh.includes(about)).map(({ id }) => id));
     await setMany(
@@ -111,17 +114,20 @@ export function openKeptFiles(userRef: number): KeptFiles {
         await set(aboutKey(about.id), { ...about, addedAt: Date.now(), page: page() }, store);
         return true;
       }, false),
-    arrived(id, asset) {
-      void inTurn(async () => {
+    arrived: (id, asset) =>
+      inTurn(async () => {
         // A file that was not kept has no entry.
         const about = await get<About>(aboutKey(id), store);
         if (about !== undefined) await set(aboutKey(id), { ...about, asset }, store);
-      }, undefined);
-    },
+      }, undefined),
     remove(ids) {
       if (ids.length > 0) void inTurn(() => erase(ids), undefined);
     },
     takeOver: () => inTurn(takeOver, []),
+    release() {
+      own?.release();
+      own = undefined;
+    },
     clear: () => void inTurn(() => clear(store), undefined),
   };
 }

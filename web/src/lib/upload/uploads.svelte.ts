@@ -2,6 +2,7 @@ import { CallError } from '@vitrine/contract/client';
 import { createContext } from 'svelte';
 import { SvelteSet } from 'svelte/reactivity';
 import { problemText } from '#lib/problems.ts';
+import { askToContinue, untilNotSending } from './background.ts';
 import type { KeptFile, KeptFiles } from './kept-files.ts';
 import * as steps from './queue.ts';
 import type { Sending } from './sent.ts';
@@ -116,7 +117,7 @@ export function createUploads(
             keptFiles()?.remove([id]);
             return;
           }
-          keptFiles()?.arrived(id, asset);
+          void keptFiles()?.arrived(id, asset);
           void lookForCopies(id, asset.id);
         },
         (error: unknown) => {
@@ -153,8 +154,15 @@ export function createUploads(
   }
 
   async function keep(file: KeptFile) {
-    if ((await keptFiles()?.put(file)) === true && files.has(file.id)) kept.add(file.id);
+    if ((await keptFiles()?.put(file)) !== true || !files.has(file.id)) return;
+    kept.add(file.id);
+    await askToContinue();
   }
+
+  // Browsers give up after some attempts, which fail while a page is open.
+  globalThis.document?.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'hidden' && kept.size > 0) void askToContinue();
+  });
 
   return {
     get queue() {
@@ -201,6 +209,7 @@ export function createUploads(
     },
     remove: forget,
     async resume() {
+      await untilNotSending();
       for (const { id, file, teamId: whose, asset } of (await keptFiles()?.takeOver()) ?? []) {
         if (files.has(id)) continue;
         files.set(id, file);
