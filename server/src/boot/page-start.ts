@@ -231,7 +231,7 @@ function accountOf(answer: LightMyRequestResponse): string {
 
 /**
  * Returns what the page of a request brings: the answers to what it reads first (APP-5), and the addresses of its first pictures; null if
- * it must not bring any. Without those of a link that its visitor cannot open, or too often.
+ * it must not bring any. Leaves out the pictures of a link that the visitor may not open, or requests too often.
  */
 export async function bringAnswers(
   server: FastifyInstance,

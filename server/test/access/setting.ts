@@ -24,7 +24,7 @@ export const asksAll = process.env.ACCESS_MATRIX === 'all';
 export const seedOf = ({ name }: Caller): number =>
   Array.from(name).reduce((sum, letter) => (Math.imul(sum, 31) + letter.charCodeAt(0)) >>> 0, 7);
 
-/** Of more cells than this, each caller requests a smaller part: many callers request each kind of cell anyway. */
+/** Above this number of cells, each caller requests a smaller part: many callers request each kind of cell anyway. */
 const MANY = 100;
 
 /**

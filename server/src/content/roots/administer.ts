@@ -66,7 +66,7 @@ function shown(
   return { ...root, scan: { id: scan_id, state: scan_state, ...counts, failures, reason, at: scan_at } };
 }
 
-/** Who reads, in which language. */
+/** The caller, and the language of their pages. */
 interface Reader {
   caller: SignedIn;
   http: Pick<HttpFacts, 'language'>;

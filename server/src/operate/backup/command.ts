@@ -99,7 +99,7 @@ function reporting(language: Language, wordsFor: (done: CopyProgress) => Sentenc
   };
 }
 
-/** What files are lost for, by the English reasons in manifests. */
+/** Why files are lost, by the English reasons in manifests. */
 const lossReasons: Readonly<Record<string, Sentence>> = {
   'it is missing': sentence('it is missing'),
   'its content has changed': sentence('its content has changed'),

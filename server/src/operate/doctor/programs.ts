@@ -137,7 +137,7 @@ function judgeAbilities(found: Abilities): { can: Sentence[]; cannot: Sentence[]
   return { can, cannot };
 }
 
-/** Returns as whom decoders run. */
+/** Returns the user as which decoders run. */
 function userOf(found: Abilities, ownUid: number, isOther: boolean): Sentence {
   if (isOther) return sentence('decoders run as uid {uid}', { uid: String(found.uid) });
   return ownUid === 0 ? sentence('decoders run as root') : sentence('decoders run as the user of Vitrine');

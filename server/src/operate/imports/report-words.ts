@@ -1,7 +1,7 @@
 import type { Language } from '@vitrine/contract/languages';
 import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 
-/** What of an earlier system a report names, by the codes of its JSON. */
+/** The kinds of things of an earlier system that a report names, by the codes of its JSON. */
 const things = {
   access: sentence('access'),
   album: sentence('album'),

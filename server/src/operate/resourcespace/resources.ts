@@ -125,7 +125,7 @@ const TOGETHER = 50;
 interface Batch {
   all: readonly Prepared[];
   fresh: readonly NewResource[];
-  /** Of the renditions of their files, as soon as there are any. */
+  /** The directory of the renditions of their files, once there are any. */
   directory: string | null;
 }
 

@@ -16,7 +16,7 @@ export interface BaseMap {
   readonly header: Header;
   /** The type of its tiles. */
   readonly type: string;
-  /** Whom the map is by, as plain text; empty if the archive does not say. */
+  /** The authors of the map, as plain text; empty if the archive does not name them. */
   readonly attribution: string;
 }
 

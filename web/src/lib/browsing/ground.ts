@@ -9,10 +9,10 @@ type World = Parameters<Merge>[0] & {
   objects: { countries: { geometries: Extract<Parameters<Merge>[1], readonly unknown[]> } };
 };
 
-/** What a map shows below the places. */
+/** The map below the places. */
 export interface Ground {
   readonly layers: readonly Leaflet.Layer[];
-  /** Whom the map is by; empty for the app's own outline. */
+  /** The authors of the map; empty for the app's own outline. */
   readonly attribution: string;
   /** Whether the operator's map cannot be shown. */
   readonly isBroken: boolean;
