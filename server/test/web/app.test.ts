@@ -208,8 +208,8 @@ test('a new version of the app waits until the reader reloads', async () => {
 });
 
 // APP-9
-test('a file that was on its way when the app was closed is sent in the background, and is part of the post', async () => {
-  await studio.library.join('olga');
+test('a file that was on its way when the app was closed is sent in the background by its own account only', async () => {
+  await studio.library.joinAll('olga', 'pia');
   const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
   const context = page.context();
   await signIn(page, 'olga');
@@ -237,14 +237,24 @@ test('a file that was on its way when the app was closed is sent in the backgrou
   await browser.send('ServiceWorker.enable');
   const registrationId = await registered;
   const origin = `${studio.address}/`;
-  const { ref } = await call(page, 'GET', '/auth/me');
-  const arrived = async () => {
-    await browser.send('ServiceWorker.dispatchSyncEvent', {
+  const wake = () =>
+    browser.send('ServiceWorker.dispatchSyncEvent', {
       origin,
       registrationId,
       tag: 'uploads',
       lastChance: false,
     });
+  const signInAs = async (username: string) => {
+    const data = { username, password: 'correct horse battery' };
+    expect((await page.request.post('/api/v1/auth/login', { data })).status()).toBe(200);
+    return (await call(page, 'GET', '/auth/me')).ref;
+  };
+  // A file that the next person sent would never be among those of the first.
+  await signInAs('pia');
+  await wake();
+  const ref = await signInAs('olga');
+  const arrived = async () => {
+    await wake();
     return (await call(page, 'GET', `/assets?owner_ref=${ref}`)).items.length;
   };
   await expect.poll(arrived).toBe(1);

@@ -2,12 +2,13 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { getBaseMap } from '@vitrine/contract/browsing';
 import { handle } from '../../core/handle.ts';
+import { isMissing } from '../../platform/files/directory-tree.ts';
 import { sendPart } from '../../platform/http/send-part.ts';
 
 /** Returns the size and the time of change of a file, or null if there is no such file. */
 async function stateOf(path: string) {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
+  const found = await stat(path).catch((error: unknown) => {
+    if (isMissing(error)) return null;
     throw error;
   });
   return found?.isFile() === true ? found : null;

@@ -7,15 +7,7 @@ import type { Columns, Database } from '../../platform/database/pool.ts';
 export interface RootRow
   extends Columns<
     'roots',
-    | 'id'
-    | 'path'
-    | 'owner_user_ref'
-    | 'team_id'
-    | 'writable'
-    | 'skip'
-    | 'identity'
-    | 'scan_id'
-    | 'unstacked_from'
+    'id' | 'path' | 'owner_user_ref' | 'team_id' | 'writable' | 'skip' | 'identity' | 'scan_id'
   > {
   sensitivity: Sensitivity;
   sidecars: 'off' | 'read' | 'write';
@@ -26,7 +18,7 @@ export interface RootRow
 export async function readRoots(db: Database, which: RawBuilder<boolean>): Promise<RootRow[]> {
   const { rows } = await sql<RootRow>`
     select r.id, r.path, r.owner_user_ref, r.team_id, r.writable, r.skip, r.identity, r.scan_id, r.sensitivity,
-      r.sidecars, r.fields, r.unstacked_from
+      r.sidecars, r.fields
     from roots r where ${which} order by r.path`.execute(db);
   return rows;
 }

@@ -184,7 +184,7 @@ export async function runScan(
       sidecars: [],
       films: [],
       photos: [],
-      exposures: await leftUnstacked(deps.db, root),
+      exposures: await leftUnstacked(deps.db, rootId),
       devices: new Map(),
       whole,
       onProgress,

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import type { RootRow } from '../root-files/root.ts';
 import { isExposureName } from '../stacks/series.ts';
 import { textOf } from './walk.ts';
 
@@ -11,13 +10,11 @@ export async function noteUnstacked(tx: Tx, rootId: string): Promise<void> {
 }
 
 /** Returns the photos and raw files of a root that an earlier scan has stored but, because it was killed, not stacked. */
-export async function leftUnstacked(
-  db: Database,
-  { id, unstacked_from }: Pick<RootRow, 'id' | 'unstacked_from'>,
-): Promise<{ path: Buffer }[]> {
-  if (unstacked_from === null) return [];
+export async function leftUnstacked(db: Database, rootId: string): Promise<{ path: Buffer }[]> {
   const { rows } = await sql<{ path: Buffer }>`
-    select path from root_files where root_id = ${id} and id > ${unstacked_from} and asset_id is not null
-      and not is_sidecar and not is_film and missing_since is null order by path`.execute(db);
+    select f.path from roots r join root_files f on f.root_id = r.id and f.id > r.unstacked_from
+    where r.id = ${rootId} and f.asset_id is not null and not f.is_sidecar and not f.is_film
+      and f.missing_since is null
+    order by f.path`.execute(db);
   return rows.filter(({ path }) => isExposureName(textOf(path)));
 }

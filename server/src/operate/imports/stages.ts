@@ -31,7 +31,7 @@ export async function inStages<Batch>(
       const before: Batch | null = prepared;
       prepared = batch;
       underWay = settle([before === null ? Promise.resolve() : write(before), prepare(batch, before)]);
-      // An error is thrown where it is awaited.
+      // The error is thrown where the promise is awaited.
       underWay.catch(() => {});
     }
     await underWay;
