@@ -9,6 +9,7 @@ import { keysOf } from '../../media/ladder.ts';
 import { sharp } from '../../media/tuned-sharp.ts';
 import { createAccount } from '../../people/identity/accounts.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { exifOf } from './outings.ts';
 import { people, remarks, type SamplePost, samplePosts } from './people.ts';
 import { between, pick, type Random, seeded } from './random.ts';
 import { scenes } from './scenes.ts';
@@ -25,9 +26,10 @@ const formats: readonly [readonly [number, number], ...(readonly [number, number
   [2000, 1333],
 ];
 
-/** Draws a picture with grain, as a JPEG, like one from a camera or a scanner. */
-async function drawPicture(post: SamplePost, random: Random): Promise<Buffer> {
-  const [width, height] = pick(random, formats);
+/** Draws a picture of a post with grain, as a JPEG with a date and a place, like one from a camera. */
+async function drawPicture(post: SamplePost, index: number, random: Random, scale: number): Promise<Buffer> {
+  const format = pick(random, formats);
+  const [width, height] = [Math.round(format[0] * scale), Math.round(format[1] * scale)];
   const grain = sharp({
     create: {
       width,
@@ -40,12 +42,14 @@ async function drawPicture(post: SamplePost, random: Random): Promise<Buffer> {
   return sharp(Buffer.from(scenes[post.scene](random, width, height)))
     .composite([{ input: await grain.png({ compressionLevel: 0 }).toBuffer(), blend: 'soft-light' }])
     .jpeg({ quality: 88 })
+    .withExif(exifOf(post.title, index, new Date()))
     .toBuffer();
 }
 
-async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index: number, random: Random) {
+/** Adds a picture of a post from its bytes. */
+async function addPicture(deps: Deps, ownerRef: number, post: SamplePost, index: number, bytes: Buffer) {
   const { db, storage, ladder } = deps;
-  const received = await receive(Readable.from([await drawPicture(post, random)]), storage);
+  const received = await receive(Readable.from([bytes]), storage);
   try {
     await stageFile(storage, received);
     return await db.transaction().execute(async (tx) => {
@@ -90,9 +94,9 @@ async function addPeople(deps: Deps): Promise<Map<string, number>> {
 
 /**
  * Fills the sample library: six people, their posts and pictures, likes and comments. Keeps what exists, so it can be
- * interrupted and repeated. Pictures are drawn from a seed, so they are the same in every sample library.
+ * interrupted and repeated. Pictures are drawn from a seed, so they look the same in every sample library.
  */
-export async function fillDemo(deps: Deps): Promise<void> {
+export async function fillDemo(deps: Deps, pictureScale: number): Promise<void> {
   // A sample library is public.
   await writeSetting(deps.db, 'public_mode', true);
   const refs = await addPeople(deps);
@@ -106,7 +110,10 @@ export async function fillDemo(deps: Deps): Promise<void> {
     if (index < done || authorRef === undefined) continue;
     const random = seeded(1000 + index);
     const ids: string[] = [];
-    for (let i = 0; i < post.pictures; i += 1) ids.push(await addPicture(deps, authorRef, post, i, random));
+    for (let i = 0; i < post.pictures; i += 1) {
+      const bytes = await drawPicture(post, i, random, pictureScale);
+      ids.push(await addPicture(deps, authorRef, post, i, bytes));
+    }
     await deps.db.transaction().execute(async (tx) => {
       const members = ids.map((asset_id) => ({ asset_id }));
       const { title, description, tags, visibility } = post;
