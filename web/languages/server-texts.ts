@@ -1,5 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { definitionOf } from '@vitrine/contract/errors/codes';
+import { quotedErrors } from '@vitrine/contract/errors/quoted';
 import ts from 'typescript';
 import type { Message } from './extract.ts';
 
@@ -42,6 +44,13 @@ export function serverTexts(content: string, file: string): Message[] {
   return found;
 }
 
+/** Returns the texts of the errors that the server quotes, which have their parameters as values. */
+const quotedTexts = (): Message[] =>
+  quotedErrors.map((code) => {
+    const { text } = definitionOf(code);
+    return { key: text, forms: [text] };
+  });
+
 /** Returns all texts of the server in the order of their files, each once. */
 export function readServerMessages(): Message[] {
   const files = readdirSync(root, { recursive: true, withFileTypes: true })
@@ -53,9 +62,10 @@ export function readServerMessages(): Message[] {
   for (const file of files) {
     const content = readFileSync(file, 'utf8');
     // Skips sources that cannot call these functions, because parsing all takes seconds.
-    if (!content.includes('/platform/language/')) continue;
+    if (!/language\/(?:say|sentence)\.ts'/.test(content)) continue;
     for (const message of serverTexts(content, file))
       if (!found.has(message.key)) found.set(message.key, message);
   }
+  for (const message of quotedTexts()) if (!found.has(message.key)) found.set(message.key, message);
   return [...found.values()];
 }

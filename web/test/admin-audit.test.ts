@@ -1,6 +1,6 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
 import { describe, expect, it } from 'vitest';
-import { impersonatorOf, knownEvents, sentenceOf, targetOf } from '#lib/admin/event-words.ts';
+import { impersonatorOf, kindOf, knownEvents, sentenceOf, targetOf } from '#lib/admin/event-words.ts';
 
 const event = (name: string, more: Partial<AuditEvent> = {}): AuditEvent => ({
   id: '00000000-0000-4000-8000-000000000001',
@@ -17,6 +17,8 @@ const text = (one: AuditEvent): string =>
     .join('');
 const written = (name: string, more: Partial<AuditEvent> = {}) => text(event(name, more));
 const about = (subject_user_ref: number) => ({ subject_user_ref });
+const labelled = (code: string) => `label of ${code}`;
+const labels = { capability: labelled, role: labelled, state: labelled };
 
 describe('sentenceOf', () => {
   it('names actor, action and target', () => {
@@ -60,7 +62,22 @@ describe('sentenceOf', () => {
     const metadata = { capability: 'users.read' };
     const given = event('capability.grant.added', { ...about(2), metadata });
     expect(text(given)).toBe('<actor> gave <subject> “users.read”');
-    expect(sentenceOf(given, () => 'See accounts').at(-2)).toEqual({ text: 'See accounts' });
+    expect(sentenceOf(given, labels).at(-2)).toEqual({ text: 'label of users.read' });
+  });
+
+  it('shows the names of roles and states, and words for a failed sign-in', () => {
+    const texts = (name: string, metadata: AuditEvent['metadata']) =>
+      sentenceOf(event(name, { ...about(2), metadata }), labels).flatMap((part) =>
+        'text' in part ? part.text : [],
+      );
+    expect(texts('user.role.changed', { role: 'editor' })).toContain('label of editor');
+    expect(texts('invitation.created', { role: 'viewer' })).toContain('label of viewer');
+    expect(texts('asset.state.changed', { to: 'review' })).toContain('label of review');
+    expect(texts('tag.renamed', { from: 'sea', to: 'review' })).not.toContain('label of review');
+    expect(texts('team.member.role.changed', { role: 'lead' })).toContain('Lead');
+    expect(texts('auth.provider.failed', { provider: 'x', error: 'inactive' })).toContain(
+      'the account is not active',
+    );
   });
 
   it('shows an unknown event by its name', () => {
@@ -73,6 +90,10 @@ describe('sentenceOf', () => {
       targetOf(event('team.updated', { target_kind, target_id: 'x' }))?.href;
     const links = ['post', 'team', 'session', 'constructor'].map(link);
     expect(links).toEqual(['/posts/x', '/teams/x', undefined, undefined]);
+    const words = ['post', 'session', 'constructor', undefined].map((target_kind) =>
+      kindOf(event('team.updated', target_kind === undefined ? {} : { target_kind })),
+    );
+    expect(words).toEqual(['a post', 'a session', 'something', 'something']);
   });
 
   it('leaves no placeholder unfilled', () => {

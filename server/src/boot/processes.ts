@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Config, ConfigError } from '../core/config.ts';
 import { answerCollections } from '../operate/metrics/siblings.ts';
+import { sentence } from '../platform/language/sentence.ts';
 import { type Running, startServing, startWorking, whyNotListening } from './main.ts';
 
 /** A process that ends is replaced after this time, and after twice the previous time if it did not last. */
@@ -38,7 +39,9 @@ export async function serveInChild(config: Config): Promise<Running> {
  */
 async function claimPort({ host, port }: Config): Promise<number> {
   if (process.platform !== 'linux')
-    throw new ConfigError('VITRINE_PROCESSES needs Linux; elsewhere, start several processes behind a proxy');
+    throw new ConfigError(
+      sentence('VITRINE_PROCESSES needs Linux; elsewhere, start several processes behind a proxy'),
+    );
   const probe = createServer().listen({ host, port });
   try {
     await once(probe, 'listening');

@@ -9,6 +9,7 @@ import {
 } from '../platform/database/replica.ts';
 import { DatabaseUnavailable } from '../platform/database/unavailable.ts';
 import { Refusal } from '../platform/http/refuse.ts';
+import { sentence } from '../platform/language/sentence.ts';
 import type { Deps } from './deps.ts';
 
 /** Which server answered a read; `repeated`: the primary, after a failure of the replica. */
@@ -43,7 +44,7 @@ function seenBy({ seenBy: whose }: Operation, caller: Caller): number[] | null {
 async function inTime<T>(work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const late = sleep(READ_WITHIN_MS, null, { signal: done.signal }).then(() => {
-    throw new DatabaseUnavailable('the replica takes too long');
+    throw new DatabaseUnavailable(sentence('the replica takes too long'));
   });
   try {
     return await Promise.race([work, late]);

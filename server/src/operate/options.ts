@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../core/config.ts';
+import { sentenceOfError } from '../platform/faults/told-errors.ts';
 import { type Sentence, sentence } from '../platform/language/sentence.ts';
 
 /** Returns what is wrong with the arguments; null for an error that Node does not describe. */
@@ -29,6 +30,6 @@ export function readOptions<const Options extends ParseArgsConfig>(
   try {
     return parseArgs(options);
   } catch (error) {
-    throw new ConfigError(faultOf(error) ?? String(error).split('\n')[0]);
+    throw new ConfigError(faultOf(error) ?? sentenceOfError(error));
   }
 }

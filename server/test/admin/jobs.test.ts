@@ -104,6 +104,10 @@ describe('GET /admin/system/jobs', () => {
     for (const [error] of reasons) await addJob('failed', 'expire', error);
     const { items } = await jobs();
     expect(items.map(({ last_error, reason }) => [last_error, reason])).toEqual(reasons.toReversed());
+    // LANGUAGE-8
+    const german = await root.send('/admin/system/jobs', { headers: { 'accept-language': 'de' } });
+    expect(german.text).toContain('Die Festplatte ist voll.');
+    expect(german.text).toContain('Die Aufgabe schlug ohne Fehlermeldung fehl.');
   });
 
   // ADMIN-12

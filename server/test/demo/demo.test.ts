@@ -42,7 +42,7 @@ const readPictures = () =>
   });
 
 // SETTING-10
-test('vitrine demo fills every part of a library of its own, once', async () => {
+test('vitrine demo fills every part of a library of its own, once', { timeout: 240_000 }, async () => {
   const days = [dayOf(new Date())];
   const { said, config } = await runDemo();
   days.push(dayOf(new Date()));

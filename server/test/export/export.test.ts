@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { callerOf } from '../../src/access/caller-of.ts';
 import { writeExport } from '../../src/operate/export/library.ts';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { originalKey } from '../../src/platform/storage/object-key.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { fill, scratchDirectory } from '../backup/kit.ts';
@@ -234,7 +235,7 @@ describe('an export of a library', () => {
     expect(result.lost).toEqual([
       {
         path: expect.stringMatching(/damaged [0-9a-f]{8}\.bin$/),
-        reason: 'its stored bytes have another hash',
+        reason: sentence('its stored bytes have another hash'),
       },
     ]);
     expect(await faultsOfBag(directory)).toEqual([]);

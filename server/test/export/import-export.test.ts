@@ -6,6 +6,7 @@ import { callerOf } from '../../src/access/caller-of.ts';
 import { inSnapshot, writeExport } from '../../src/operate/export/library.ts';
 import { finishImport, importLibrary } from '../../src/operate/export/restore/library.ts';
 import { readShapes, rowsQuery } from '../../src/operate/export/rows.ts';
+import { sayError, sentence } from '../../src/platform/language/sentence.ts';
 import type { Storage } from '../../src/platform/storage/storage.ts';
 import { filesOf, fill, newMachine, scratchDirectory } from '../backup/kit.ts';
 import { openLibrary, password, upload } from '../support/library.ts';
@@ -121,6 +122,10 @@ describe('an import of an export', () => {
     const damaged = await copyOfExport();
     await appendFile(join(damaged, 'data/rows/posts.jsonl'), '{}\n');
     await refused(damaged, /posts.jsonl is damaged/);
+    // LANGUAGE-7
+    const attempt = importLibrary(machine.pool, machine.storage, damaged);
+    const said = await attempt.catch((error: Error) => sayError('de', error));
+    expect(said).toMatch(/posts.jsonl ist beschädigt$/);
     const unfit = await copyOfExport();
     await forge(unfit, 'data/rows/posts.jsonl', (text) =>
       text.replace(/"visibility":"[a-z-]+"/, '"visibility":"all"'),
@@ -164,8 +169,8 @@ describe('an import of an export', () => {
     await appendFile(join(copy, other), 'x');
     const { lost } = await importLibrary(machine.pool, machine.storage, copy);
     expect(lost.toSorted((a, b) => (a.path < b.path ? -1 : 1))).toEqual([
-      { path: one, reason: 'it is missing' },
-      { path: other, reason: 'its bytes have another hash' },
+      { path: one, reason: sentence('it is missing') },
+      { path: other, reason: sentence('its bytes have another hash') },
     ]);
     expect((await exportedRows(machine.pool)).assets).toHaveLength(assets.length);
   });

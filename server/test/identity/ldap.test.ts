@@ -6,7 +6,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config.ts';
 import type { IdentityProvider } from '../../src/core/identity-provider.ts';
 import { filterFor, type LdapSettings } from '../../src/core/identity-provider-settings.ts';
+import { examineDirectory } from '../../src/people/identity/providers/ldap.ts';
 import { openIdentityProviders } from '../../src/people/identity/providers/open.ts';
+import { sentenceOfError } from '../../src/platform/faults/told-errors.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { type Answered, comparable } from '../support/client.ts';
 import {
   type Directory,
@@ -359,16 +362,29 @@ describe('an unavailable directory makes the provider throw', () => {
   test('when it rejects the search account, its search or the search base', async () => {
     const directory = await open([mara()]);
     for (const [env, message] of [
-      [{ VITRINE_LDAP_BIND_PASSWORD: 'not the secret' }, `binding as ${service.dn}: InvalidCredentialsError`],
+      [
+        { VITRINE_LDAP_BIND_PASSWORD: 'not the secret' },
+        `binding as ${service.dn}: the name or the password is wrong`,
+      ],
       [
         { VITRINE_LDAP_BIND_DN: mara().dn, VITRINE_LDAP_BIND_PASSWORD: 'maras password' },
-        `searching ${base}: InsufficientAccess`,
+        `searching ${base}: access is denied (“InsufficientAccess`,
       ],
       [{ VITRINE_LDAP_SEARCH_BASE: 'dc=elsewhere' }, 'could not be asked'],
     ] as const) {
       const provider = providerFor(settingsFor(directory.port, env));
       expect(await complaint(provider.verify('mara', 'maras password'))).toContain(message);
     }
+    // LANGUAGE-8: the doctor says it in the language of its reader.
+    const wrong = settingsFor(directory.port, { VITRINE_LDAP_BIND_PASSWORD: 'not the secret' });
+    const settings = readConfig(wrong, scratch, () => true).identityProviders.find(
+      ({ name }) => name === 'ldap',
+    );
+    if (settings?.name !== 'ldap') throw new Error('there is no directory');
+    const error = await examineDirectory(settings).catch((error: Error) => error);
+    expect(saySentence('de', sentenceOfError(error))).toMatch(
+      /^Anmeldung als .*: der Name oder das Passwort ist falsch \(„InvalidCredentialsError“\)$/,
+    );
   });
 });
 

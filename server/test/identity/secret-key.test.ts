@@ -7,6 +7,7 @@ import { readConfig } from '../../src/core/config.ts';
 import { examineAll } from '../../src/operate/doctor/examine.ts';
 import { describeKey, type KeyPlace, keepSecretKey } from '../../src/people/identity/secret-key.ts';
 import { openPool } from '../../src/platform/database/pool.ts';
+import { sayError } from '../../src/platform/language/sentence.ts';
 import { cloneTemplate } from '../support/clone.ts';
 import { openLibrary } from '../support/library.ts';
 
@@ -140,6 +141,9 @@ describe('the secret key', () => {
     const place = await machine();
     await writeFile(join(place.dataDir, 'secret.key'), 'short');
     await expect(keepSecretKey(db, place)).rejects.toThrow(/secret\.key is damaged/);
+    // LANGUAGE-7
+    const said = await keepSecretKey(db, place).catch((error: Error) => sayError('de', error));
+    expect(said).toMatch(/secret\.key ist beschädigt; stellen Sie die Datei aus einer Kopie wieder her/);
     expect(await storedValue()).toBeNull();
   });
 });

@@ -53,6 +53,16 @@ test('the test of a provider says whether its configuration and keys can be read
   expect((await operator.refused('testProvider', { params: { name: 'studio' }, body: {} })).status).toBe(403);
 });
 
+// LANGUAGE-8
+test('the test says what is wrong in the language of the reader', async () => {
+  const { text } = await root.send('/admin/providers/saml/test', {
+    method: 'POST',
+    headers: { 'accept-language': 'de' },
+    body: {},
+  });
+  expect(text).toContain('die Metadaten des Anbieters können nicht gelesen oder benutzt werden');
+});
+
 // SSO-51
 test('the test does not repeat what the address answers', async () => {
   const answers: ((response: ServerResponse) => void)[] = [

@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/core/config.ts';
 import { importUsersCommand } from '../../src/operate/import/users/command.ts';
 import { readMysqlAddress } from '../../src/operate/import/users/mysql-address.ts';
+import { sayError } from '../../src/platform/language/sentence.ts';
 import { firstOfForm, legacyUsers, scrambleKey } from '../identity/legacy-users.ts';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary } from '../support/library.ts';
@@ -43,7 +44,7 @@ async function importUsers(args: readonly string[], env: Record<string, string> 
   const config = readConfig(envOf(env), directory);
   const code = await importUsersCommand(config, [...args], env.MYSQL_PWD, output).catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw error;
-    output.error(error.message);
+    output.error(sayError(config.language, error));
     return 1;
   });
   return { code, out: out.join(''), err: err.join('') };
@@ -561,8 +562,14 @@ describe('a MySQL table', () => {
 
   test('ends with one line without the password, and 1, if it cannot be read', async () => {
     for (const [args, reason] of [
-      [['--mysql', url('wr0ng')], /^MySQL at 127.0.0.1:\d+: Access denied .*reader/],
-      [['--mysql', url(), '--table', 'nope'], /^MySQL at .*: Table 'rs.nope' doesn't exist$/],
+      [
+        ['--mysql', url('wr0ng')],
+        /^MySQL at 127.0.0.1:\d+: the name or the password is wrong \(“Access denied .*reader/,
+      ],
+      [
+        ['--mysql', url(), '--table', 'nope'],
+        /^MySQL at .*: there is no such table \(“Table 'rs.nope' doesn't exist”\)$/,
+      ],
       [['--mysql', url(), '--table', 'other'], /`other` has no column username$/],
       [['--mysql', url(), '--table', 'user` where 1=1 -- '], /^MySQL at .*Table/],
       [['--mysql', 'mysql://reader:wr0ng@127.0.0.1:1/rs'], /^MySQL at .*ECONNREFUSED/],
@@ -574,6 +581,13 @@ describe('a MySQL table', () => {
       expect(err.trimEnd().split('\n')).toHaveLength(1);
       expect(err).not.toContain('wr0ng');
     }
+    // LANGUAGE-7
+    const german = { LANG: 'de_DE.UTF-8' };
+    const { err } = await importUsers(['--mysql', url('wr0ng')], german);
+    expect(err).toMatch(/^MySQL auf 127.0.0.1:\d+: der Name oder das Passwort ist falsch \(„Access denied/);
+    expect((await importUsers(['--mysql', 'mysql://h'], german)).err).toMatch(
+      /^--mysql muss aussehen wie mysql:/,
+    );
   });
 });
 

@@ -205,6 +205,12 @@ describe('a test message', () => {
       const event = (await auditEvents(library, { event: 'system.mail.tested' })).at(-1);
       expect(event?.metadata).toEqual({ email: 'a@example.org', accepted: false, outcome, code });
     }
+    // LANGUAGE-8: pages show the reason in the language of the reader.
+    const german = { method: 'POST', headers: { 'accept-language': 'de' }, ...test };
+    await patch({ smtp_url: gone.url });
+    expect((await root.send('/admin/system/mail/test', german)).text).toContain(
+      'unter der Adresse antwortet kein Mailserver',
+    );
     expect(mailbox.mails).toEqual([]);
     expect(await databaseText(library)).not.toContain(secret);
     await patch({ smtp_url: guarded.url.replace('//', '//post:right@') });

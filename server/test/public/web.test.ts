@@ -78,8 +78,8 @@ const readEntities = (text: string) =>
   );
 
 /** Returns the entries of the head by `property`, `name`, or `rel` and type. */
-async function headOf(path: string) {
-  const { headers, text } = await get(path);
+async function headOf(path: string, asked: Record<string, string> = {}) {
+  const { headers, text } = await get(path, asked);
   const said: Record<string, string> = {};
   for (const [, name = '', content = ''] of text.matchAll(
     /<meta (?:property|name)="([^"]*)" content="([^"]*)"/g,
@@ -160,6 +160,34 @@ describe('the head of a page', () => {
     expect(JSON.parse(embedded.text)).toMatchObject({ title: 'Ohne Titel' });
     expect(feed.headers.get('vary')).toContain('Accept-Language');
     await ines.ok('deletePost', { params: { id } });
+  });
+
+  // PUBLIC-10
+  test('has a description in the language of the browser where nobody has written one', async () => {
+    const described = async (path: string) =>
+      (await headOf(path, { 'accept-language': 'de' })).said.description;
+    const site = 'Glass & <house>';
+    expect(await described('/')).toBe(`Bilder und andere Dateien, die ${site} allen zeigt.`);
+    expect(await described(`/posts/${posts.mature}`)).toBe(`Ein Beitrag von ${odd} auf ${site}.`);
+    expect(await described(`/posts/${posts['of hidden']}`)).toBe(`Ein Beitrag auf ${site}.`);
+    expect(await described(`/posts/${posts.private}`)).toBeUndefined();
+  });
+
+  // PUBLIC-10
+  test('is the same for every link, and says nothing about it', async () => {
+    const params = { id: posts.private ?? '' };
+    const { url } = await ines.ok('createPostLink', { params, body: {} });
+    const locked = await ines.ok('createPostLink', { params, body: { password: 'harbour view' } });
+    const none = await headOf('/s/none');
+    expect(none).toMatchObject({
+      title: 'Glass & <house>',
+      said: { description: 'Files that were shared on Glass & <house>.' },
+      robots: 'noindex',
+    });
+    const tokenOf = (address: string) => new URL(address).pathname.split('/').at(-1) ?? '';
+    for (const link of [url, locked.url]) expect(await headOf(`/s/${tokenOf(link)}`)).toEqual(none);
+    await library.setPublicMode(false);
+    expect(await headOf('/s/none')).toEqual(none);
   });
 
   // IDENTITY-6

@@ -3,6 +3,7 @@ import { access, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { sayError } from '../../src/platform/language/sentence.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
 import { openS3Storage } from '../../src/platform/storage/s3.ts';
 import { openBucket as openBucketClient } from '../../src/platform/storage/s3-bucket.ts';
@@ -185,6 +186,10 @@ for (const [name, service] of services) {
       for (const attempt of await Promise.allSettled(attempts)) {
         if (attempt.status === 'fulfilled') throw new Error('an attempt succeeded');
         expect(attempt.reason).toBeInstanceOf(StorageUnavailable);
+        // LANGUAGE-8
+        expect(sayError('de', attempt.reason)).toMatch(
+          fault === 'denied' ? /: der Zugriff wird verweigert \(„/ : /: die Verbindung brach ab \(„/,
+        );
         expect(JSON.stringify([attempt.reason, attempt.reason.stack, String(attempt.reason)])).not.toContain(
           bucket.settings.secretAccessKey,
         );

@@ -30,6 +30,9 @@ const words: Partial<Readonly<Record<ErrorCode, string>>> = {
 export function problemText(error: unknown): string {
   const known = error instanceof CallError && error.code !== null ? words[error.code] : passkeyProblem(error);
   if (known !== undefined) return known;
+  // The server gives the reason in the language of the reader.
+  if (error instanceof CallError && error.code === 'message-not-sent')
+    return `The message was not sent: ${error.params?.reason ?? ''}.`;
   if (error instanceof CallError && error.message !== '') return sentence(error.message);
   return 'The server cannot be reached. Check the connection and try again.';
 }

@@ -1,4 +1,6 @@
+import type { Language } from '@vitrine/contract/languages';
 import { escapeHtml } from '../../platform/escape-html.ts';
+import { say } from '../../platform/language/say.ts';
 import type { PublicPage } from './page.ts';
 import type { PublicSite } from './site.ts';
 
@@ -15,13 +17,35 @@ function onOneLine(text: string): string {
     .trimEnd()}…`;
 }
 
+/** Returns what is said of a page whose author has written nothing about it; empty for pages that have a title only. */
+function usualDescription(
+  { name: site }: PublicSite,
+  { path, kind, author }: PublicPage,
+  language: Language,
+): string {
+  if (path === '/') return say(language, 'Pictures and other files that {site} shows to everyone.', { site });
+  if (kind !== 'article') return '';
+  return author === null
+    ? say(language, 'A post on {site}.', { site })
+    : say(language, 'A post by {author} on {site}.', { author: author.name, site });
+}
+
+/** Renders the elements of the head of every link's page, which is the same whatever the link leads to. */
+export function renderLinkHead({ name: site }: Pick<PublicSite, 'name'>, language: Language): string {
+  const description = say(language, 'Files that were shared on {site}.', { site });
+  return [
+    `<title>${escapeHtml(site)}</title>`,
+    `<meta name="description" content="${escapeHtml(description)}" />`,
+  ].join('\n    ');
+}
+
 /**
  * Renders the elements of a public page's head: title, description, Open Graph, and links to its feed and its embed.
  */
-export function renderHead(site: PublicSite, base: string, page: PublicPage): string {
+export function renderHead(site: PublicSite, base: string, page: PublicPage, language: Language): string {
   const url = base + page.path;
   const title = page.path === '/' ? site.name : `${page.title} · ${site.name}`;
-  const description = onOneLine(page.description);
+  const description = onOneLine(page.description) || usualDescription(site, page, language);
   const picture = page.picture;
   const facts: [string, string | number | undefined][] = [
     ['og:site_name', site.name],

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pageKindOf } from '@vitrine/contract/page-kinds';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Budgets } from '../../core/budgets.ts';
 import type { Deps } from '../../core/deps.ts';
@@ -9,7 +10,7 @@ import { pageLanguage } from '../../platform/http/page-language.ts';
 import type { HeadOf } from '../../platform/http/pages.ts';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { writeFeed } from './atom.ts';
-import { renderHead } from './head.ts';
+import { renderHead, renderLinkHead } from './head.ts';
 import { embed } from './oembed.ts';
 import { describePage, mayBePublicPage } from './page.ts';
 import { type PublicSite, readPublicSite } from './site.ts';
@@ -104,21 +105,24 @@ export function servePublicFiles(
 }
 
 /**
- * Returns the head of pages that visitors may open, as a visitor sees them. Requests with a session receive no head,
+ * Returns the head of pages that visitors may open, as a visitor sees them, and of links, which says nothing about them. Requests with a session receive no head,
  * because it serves clients that run no scripts. On an error or an exhausted budget the page is sent without its head.
  * A page that does not exist for visitors is a 404 (PUBLIC-6).
  */
 export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadOf {
   return async (request) => {
     const path = request.url.split('?')[0] ?? '';
-    if (!mayBePublicPage(path) || request.cookies.user !== undefined) return null;
+    const isLink = pageKindOf(path) === 'link';
+    if (!(isLink || mayBePublicPage(path)) || request.cookies.user !== undefined) return null;
     try {
       await budgets.spendOnEntry({}, clientAddress(request), null);
       const site = await readPublicSite(db, config);
+      const language = pageLanguage(request);
+      if (isLink) return { html: renderLinkHead(site, language), isIndexed: false };
       if (!site.publicMode) return null;
-      const page = await describePage(db, site, path, pageLanguage(request));
+      const page = await describePage(db, site, path, language);
       if (page === null) return 'missing';
-      return { html: renderHead(site, baseOf(site, request), page), isIndexed: site.indexing };
+      return { html: renderHead(site, baseOf(site, request), page, language), isIndexed: site.indexing };
     } catch (error) {
       if (!(error instanceof Refusal)) log.warn({ err: error }, 'a page is served without its head');
       return null;

@@ -9,6 +9,7 @@ import type { Deps } from '../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
+import { type Sentence, sentence, ToldError } from '../../platform/language/sentence.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { isOutOfRoom, requireRoom } from '../../platform/storage/room.ts';
 import { ExportError } from '../export/bag/paths.ts';
@@ -27,7 +28,7 @@ const SILENT = '1 minute';
 const WAIT_SECONDS = 15;
 
 /** The export cannot be written; the message is for the member. */
-class ExportFailed extends Error {}
+class ExportFailed extends ToldError {}
 /** The export was replaced, or its account is gone. */
 class ExportGone extends Error {}
 
@@ -129,7 +130,7 @@ async function prepare(
 ): Promise<void> {
   const { db, storage } = deps;
   const caller = await callerOf(db, user);
-  if (caller === null) throw new ExportFailed('the account is not active');
+  if (caller === null) throw new ExportFailed(sentence('the account is not active'));
   const { bytes, files } = await measure(db, caller);
   await requireRoom(storage, bytes);
   await sql`update account_exports set total = ${files} where id = ${id}`.execute(db);
@@ -152,13 +153,13 @@ async function prepare(
 }
 
 /** Returns the reason for the member; null for an error that another attempt may not meet. */
-function whyFailed(error: unknown): string | null {
-  if (error instanceof ExportFailed) return error.message;
+function whyFailed(error: unknown): Sentence | null {
+  if (error instanceof ExportFailed) return error.sentence;
   const cause = error instanceof ExportError ? error.cause : error;
-  return isOutOfRoom(error) || isOutOfRoom(cause) ? 'the library has not enough room for it' : null;
+  return isOutOfRoom(error) || isOutOfRoom(cause) ? sentence('the library has not enough room for it') : null;
 }
 
-async function fail(db: Database, id: string, reason: string): Promise<void> {
+async function fail(db: Database, id: string, { text: reason }: Sentence): Promise<void> {
   await sql`update account_exports set state = 'failed', reason = ${reason}, finished_at = now(),
       expires_at = now() + make_interval(days => ${exportDays}::integer)
     where id = ${id} and state <> 'done'`.execute(db);
@@ -190,7 +191,7 @@ export function exportAccountJob(deps: ExportDeps): JobHandler<'export-account'>
       const reason = whyFailed(error);
       if (reason === null && !lastAttempt) throw error;
       await removeFiles(deps, id);
-      await fail(db, id, reason ?? 'it could not be written; ask an administrator');
+      await fail(db, id, reason ?? sentence('it could not be written; ask an administrator'));
       if (reason === null) throw error;
     }
   };

@@ -4,6 +4,7 @@ import {
   getAccountExport,
   startAccountExport,
 } from '@vitrine/contract/account-data';
+import type { Language } from '@vitrine/contract/languages';
 import { basePath } from '@vitrine/contract/operations';
 import { sql } from 'kysely';
 import { ownExport } from '../../access/account-data.ts';
@@ -11,9 +12,11 @@ import type { SignedIn } from '../../access/caller.ts';
 import { disposition, notFoundIfRemoved, send } from '../../content/assets/send.ts';
 import { handle } from '../../core/handle.ts';
 import { enqueue } from '../../core/job-table.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { saySentence } from '../../platform/language/sentence.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { nameOfBag } from './bag-name.ts';
 
@@ -32,7 +35,7 @@ async function findExport(db: Database, caller: SignedIn): Promise<ExportRow | n
   return rows[0] ?? null;
 }
 
-function shown(row: ExportRow): AccountExport {
+function shown(row: ExportRow, language: Language): AccountExport {
   const { id, state, files, left_out, created_at, reason, size_bytes, expires_at } = row;
   const isReady = state === 'done' && size_bytes !== null && expires_at !== null;
   return {
@@ -41,7 +44,8 @@ function shown(row: ExportRow): AccountExport {
     files,
     left_out,
     created_at,
-    ...(reason === null ? {} : { reason }),
+    // The reason is stored in English, which is the key of its translations.
+    ...(reason === null ? {} : { reason: saySentence(language, { text: reason, values: {} }) }),
     ...(isReady ? { url: `${basePath}/account/export/${id}`, bytes: size_bytes, expires_at } : {}),
   };
 }
@@ -72,11 +76,11 @@ export const start = handle(startAccountExport, async ({ db }, { caller }) => {
 });
 
 /** `GET /account/export`. */
-export const show = handle(getAccountExport, async ({ db }, { caller }) => {
+export const show = handle(getAccountExport, async ({ db }, { caller, http }) => {
   const row = await findExport(db, caller);
   if (row === null) throw notFound();
   const isPrepared = row.state === 'queued' || row.state === 'running';
-  return { status: isPrepared ? 202 : 200, body: shown(row) };
+  return { status: isPrepared ? 202 : 200, body: shown(row, readerLanguage(caller, http)) };
 });
 
 /** `GET /account/export/{id}` (EXPORT-18). */

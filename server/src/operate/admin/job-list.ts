@@ -1,11 +1,14 @@
 import { countJobs, type Job, type JobProgress, type JobState, listJobs } from '@vitrine/contract/jobs';
+import type { Language } from '@vitrine/contract/languages';
 import { type RawBuilder, sql } from 'kysely';
 import { countRerendered } from '../../content/assets/previews/rerender.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { queuedJobs } from '../../platform/jobs/queue-tables.ts';
+import { saySentence } from '../../platform/language/sentence.ts';
 import { reasonOf } from './job-reason.ts';
 
 /** Maximum number of jobs counted per name and state. */
@@ -44,10 +47,15 @@ function progressOf(
 }
 
 /**
- * Lists jobs `j` that meet a condition, newest first. Payloads never leave the server, because they may name hidden
+ * Lists jobs `j` that meet a condition, newest first, with reasons in a language. Payloads never leave the server, because they may name hidden
  * content.
  */
-export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: number): Promise<Job[]> {
+export async function readJobs(
+  db: Database,
+  language: Language,
+  which: RawBuilder<boolean>,
+  limit: number,
+): Promise<Job[]> {
   const { rows } = await sql<JobRow>`
     select j.id, j.task_identifier as name,
       case when ${jobInState.running} then 'running' when ${jobInState.failed} then 'failed' else 'waiting' end as state,
@@ -73,11 +81,16 @@ export async function readJobs(db: Database, which: RawBuilder<boolean>, limit: 
   const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
   return rows.map((row) => {
     const { transcoded: _, recorded: __, read: ___, rewritten: ____, ...job } = row;
-    return { ...job, reason: reasonOf(job.last_error), progress: progressOf(row, rerendered) };
+    const reason = reasonOf(job.last_error);
+    return {
+      ...job,
+      reason: reason === null ? null : saySentence(language, reason),
+      progress: progressOf(row, rerendered),
+    };
   });
 }
 
-export const list = handle(listJobs, async ({ db }, { query }) => {
+export const list = handle(listJobs, async ({ db }, { caller, http, query }) => {
   const { limit = DEFAULT_LIMIT, state, name } = query;
   const after = refCursor.read(query.cursor)?.ref ?? null;
   const conditions = [
@@ -85,7 +98,8 @@ export const list = handle(listJobs, async ({ db }, { query }) => {
     state === undefined ? sql<boolean>`true` : jobInState[state],
     name === undefined ? sql<boolean>`true` : sql<boolean>`j.task_identifier = ${name}`,
   ];
-  const rows = await readJobs(db, sql`${sql.join(conditions, sql` and `)}`, limit + 1);
+  const language = readerLanguage(caller, http);
+  const rows = await readJobs(db, language, sql`${sql.join(conditions, sql` and `)}`, limit + 1);
   return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after({ ref: last.id })) };
 });
 

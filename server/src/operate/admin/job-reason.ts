@@ -1,39 +1,52 @@
 import { withoutPaths } from '../../media/faults.ts';
+import { type Sentence, sentence, verbatim } from '../../platform/language/sentence.ts';
 
 /** Plain explanations of common errors, by their message; the first match is used. */
-const reasons: readonly [error: RegExp, reason: string][] = [
-  [/ENOSPC|no space left on device/i, 'The disk is full.'],
-  [/EDQUOT|disk quota exceeded/i, 'The disk quota of the service is used up.'],
-  [/EROFS|read-only file system/i, 'The disk cannot be written to.'],
-  [/EACCES|EPERM|permission denied/i, 'The service may not read or write one of its files.'],
-  [/ENOENT|no such file or directory/i, 'A file of the library is missing. The doctor names it.'],
-  [/EIO|input\/output error/i, 'The disk reported an error while a file was read or written.'],
-  [/EMFILE|ENFILE|too many open files/i, 'The service has too many files open.'],
-  [/the database is not available|Connection terminated|ECONNRESET/, 'The database did not answer.'],
-  [/statement timeout|canceling statement/i, 'The database took too long for a statement.'],
-  [/deadlock detected|could not serialize/i, 'Concurrent changes conflicted; try the job again.'],
-  [/ECONNREFUSED/, 'A required server refused the connection.'],
-  [/ETIMEDOUT|Greeting never received|Connection timeout/i, 'A required server did not answer in time.'],
-  [/ENOTFOUND|EAI_AGAIN/, 'The name of a required server could not be resolved.'],
-  [/EAUTH|Invalid login|authentication failed/i, 'The mail server refused the name or the password.'],
+const reasons: readonly [error: RegExp, reason: Sentence][] = [
+  [/ENOSPC|no space left on device/i, sentence('The disk is full.')],
+  [/EDQUOT|disk quota exceeded/i, sentence('The disk quota of the service is used up.')],
+  [/EROFS|read-only file system/i, sentence('The disk cannot be written to.')],
+  [/EACCES|EPERM|permission denied/i, sentence('The service may not read or write one of its files.')],
+  [/ENOENT|no such file or directory/i, sentence('A file of the library is missing. The doctor names it.')],
+  [/EIO|input\/output error/i, sentence('The disk reported an error while a file was read or written.')],
+  [/EMFILE|ENFILE|too many open files/i, sentence('The service has too many files open.')],
+  [
+    /the database is not available|Connection terminated|ECONNRESET/,
+    sentence('The database did not answer.'),
+  ],
+  [/statement timeout|canceling statement/i, sentence('The database took too long for a statement.')],
+  [/deadlock detected|could not serialize/i, sentence('Concurrent changes conflicted; try the job again.')],
+  [/ECONNREFUSED/, sentence('A required server refused the connection.')],
+  [
+    /ETIMEDOUT|Greeting never received|Connection timeout/i,
+    sentence('A required server did not answer in time.'),
+  ],
+  [/ENOTFOUND|EAI_AGAIN/, sentence('The name of a required server could not be resolved.')],
+  [
+    /EAUTH|Invalid login|authentication failed/i,
+    sentence('The mail server refused the name or the password.'),
+  ],
   [
     /decoder process ended with SIGKILL/,
-    'The process that reads files was killed, possibly because memory ran out.',
+    sentence('The process that reads files was killed, possibly because memory ran out.'),
   ],
-  [/decoder process ended|decoders are closed/, 'The process that reads files ended while it worked.'],
+  [
+    /decoder process ended|decoders are closed/,
+    sentence('The process that reads files ended while it worked.'),
+  ],
 ];
 
 /** Maximum length of an unknown error's first line, shown as the reason. */
 const LONGEST_REASON = 200;
 
 /** Returns why the last attempt of a job failed, in one sentence, or null when none failed. */
-export function reasonOf(error: string | null): string | null {
+export function reasonOf(error: string | null): Sentence | null {
   if (error === null) return null;
   const known = reasons.find(([pattern]) => pattern.test(error));
   if (known !== undefined) return known[1];
   const [first = ''] = error.split('\n', 1);
   const line = withoutPaths(first.replace(/^(?:[A-Z]\w*)?Error:\s*/, '')).trim();
-  if (line === '') return 'The job failed without an error message.';
+  if (line === '') return sentence('The job failed without an error message.');
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
-  return `${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.');
+  return verbatim(`${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.'));
 }

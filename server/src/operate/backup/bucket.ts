@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import type { Bucket } from '../../platform/storage/s3-bucket.ts';
 import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
@@ -14,7 +15,7 @@ const LEASE_MS = 5 * 60_000;
 function asDamage(place: string, key: string, error: unknown): unknown {
   if (error instanceof NoSuchObject)
     return new BackupError(sentence('{file} is missing', { file: `${place}/${key}` }));
-  return error instanceof DamagedObject ? new BackupError(error.message) : error;
+  return error instanceof DamagedObject ? new BackupError(sentenceOfError(error)) : error;
 }
 
 /**

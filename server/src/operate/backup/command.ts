@@ -5,13 +5,13 @@ import type { Language } from '@vitrine/contract/languages';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { readKeyOf } from '../../people/identity/secret-key.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import {
   indented,
   type Sentence,
   saySentence,
   sentence,
   sentenceCount,
-  sentenceOfError,
   verbatim,
 } from '../../platform/language/sentence.ts';
 import { readVersion } from '../../platform/version.ts';

@@ -4,6 +4,7 @@ import { access, constants, mkdir, open, rename, rm, rmdir, stat } from 'node:fs
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LibraryInUse, lockInstance } from '../../platform/database/instance-lock.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import { filesBelow, isMissing, syncDirectory } from '../../platform/files/directory-tree.ts';
 import { makeDirectory } from '../../platform/files/make-directory.ts';
 import { sentence } from '../../platform/language/sentence.ts';
@@ -20,7 +21,7 @@ function asRefusal(path: string, error: unknown): unknown {
     sentence('{path} cannot be used by this user (uid {uid}): {reason}', {
       path,
       uid: String(user),
-      reason: error.message,
+      reason: sentenceOfError(error),
     }),
     {
       cause: error,
@@ -118,7 +119,7 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
         return lock;
       } catch (error) {
         if (!(error instanceof LibraryInUse))
-          throw error instanceof Error ? new BackupError(error.message, { cause: error }) : error;
+          throw error instanceof Error ? new BackupError(sentenceOfError(error), { cause: error }) : error;
         throw new BackupError(sentence('another backup is writing to {place}', { place: root }));
       }
     },

@@ -8,14 +8,9 @@ import {
   repairRenditions,
 } from '../../content/assets/repair.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import { say } from '../../platform/language/say.ts';
-import {
-  type Sentence,
-  saySentence,
-  sentence,
-  sentenceCount,
-  sentenceOfError,
-} from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { logoKey, originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
 

@@ -150,7 +150,7 @@ export async function doctorCommand(
     await database.close();
     const { language } = config;
     const fault = say(language, 'Database: the database cannot be reached: {fault}', {
-      fault: connectionFault(error),
+      fault: saySentence(language, connectionFault(error)),
     });
     print(`${saySentence(language, marks.problem)}  ${fault}`);
     return 1;

@@ -6,22 +6,10 @@ import { knownMigrations } from '../../platform/database/migrate.ts';
 import { examineAddresses } from '../../platform/database/open.ts';
 import { examineReplica } from '../../platform/database/replica.ts';
 import { connectionFault } from '../../platform/database/unusable.ts';
-import {
-  type Sentence,
-  sentence,
-  sentenceCount,
-  sentenceOfError,
-  ToldError,
-  verbatim,
-} from '../../platform/language/sentence.ts';
+import { sentence, sentenceCount, verbatim } from '../../platform/language/sentence.ts';
 import { type Examination, type Finding, passed, problem, warning } from './check.ts';
 
 const OLDEST_POSTGRES = 15;
-
-/** Returns why a connection failed, in the reader's language as far as the reason is our own. */
-function faultOf(error: unknown): Sentence {
-  return error instanceof ToldError ? sentenceOfError(error) : verbatim(connectionFault(error));
-}
 
 /** PostgreSQL's numeric version: 180004 is 18.4. */
 export function judgeDatabaseVersion(number: number): Finding {
@@ -111,7 +99,7 @@ const addresses: Examination = {
       await examineAddresses(databaseUrl, databaseDirectUrl);
     } catch (error) {
       return problem(
-        sentence('a start would refuse {reason}', { reason: faultOf(error) }),
+        sentence('a start would refuse {reason}', { reason: connectionFault(error) }),
         sentence('Correct the setting; see PgBouncer in docs/operations.md.'),
       );
     }
@@ -148,7 +136,10 @@ const replica: Examination = {
             remedy,
           );
     } catch (error) {
-      return warning(sentence('the replica serves no reads: {reason}', { reason: faultOf(error) }), remedy);
+      return warning(
+        sentence('the replica serves no reads: {reason}', { reason: connectionFault(error) }),
+        remedy,
+      );
     }
   },
 };

@@ -1,4 +1,5 @@
-import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type Examination, passed, problem } from './check.ts';
 
 const directory: Examination = {

@@ -4,13 +4,8 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { damagedRenditions, hasOriginal, type KnownFile } from '../../content/assets/repair.ts';
-import {
-  type Sentence,
-  sentence,
-  sentenceCount,
-  sentenceOfError,
-  verbatim,
-} from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { type Sentence, sentence, sentenceCount, verbatim } from '../../platform/language/sentence.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { formerBuckets } from '../storage/buckets.ts';
 import { readDisk } from '../storage/overview.ts';

@@ -1,5 +1,6 @@
 import type { Language } from '@vitrine/contract/languages';
 import { say } from '../../platform/language/say.ts';
+import { saySentence } from '../../platform/language/sentence.ts';
 import type { LostFile } from './bag/entry.ts';
 
 const PROGRESS_EVERY_MS = 2000;
@@ -25,5 +26,6 @@ export function printLost(
   print: (line: string) => void,
 ): void {
   const mark = say(language, 'LOST').padEnd(8);
-  for (const { path, reason } of lost.slice(0, NAMED)) print(`${mark} ${path}: ${reason}`);
+  for (const { path, reason } of lost.slice(0, NAMED))
+    print(`${mark} ${path}: ${saySentence(language, reason)}`);
 }

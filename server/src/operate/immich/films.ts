@@ -1,7 +1,8 @@
 import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
-import { sentence, sentenceOfError } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Asset } from './answers.ts';
 import { FileFailure } from './client.ts';
 import type { Context } from './context.ts';

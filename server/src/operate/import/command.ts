@@ -19,9 +19,10 @@ import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
 import { say, sayCount } from '../../platform/language/say.ts';
-import { listed, sentence } from '../../platform/language/sentence.ts';
+import { listed, saySentence, sentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
@@ -87,10 +88,6 @@ async function eachAtOnce<T>(items: readonly T[], stopped: () => boolean, work: 
     }
   };
   await Promise.all(Array.from({ length: availableParallelism() }, lane));
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** What an import does beside storing files. */
@@ -189,13 +186,15 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     });
   }, 500);
   const fail = (path: string, reason: string) => summary.failures.push({ path, reason });
+  const failWith = (path: string, error: unknown) =>
+    fail(path, saySentence(language, sentenceOfError(error)));
   const attachFilm = async (film: FoundFile | undefined, assetId: string) => {
     if (film === undefined) return;
     try {
       if (await attachFilmOf(deps, ownerRef, assetId, film)) summary.films += 1;
       else summary.skipped += 1;
     } catch (error) {
-      fail(film.path, reasonOf(error));
+      failWith(film.path, error);
     }
   };
   const storeEach = async (file: FoundFile) => {
@@ -210,7 +209,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
       }
       const described = await describeStored(deps, { id: stored.assetId, ownerRef }, metadata);
       summary.sidecars += metadata.length - described.length;
-      for (const { path, reason } of described) fail(path, reason);
+      for (const { path, reason } of described) fail(path, saySentence(language, reason));
       const unfit = await writePathValues(db, stored.assetId, valuesOfPath(fields, file));
       if (unfit.length > 0)
         fail(
@@ -219,7 +218,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
         );
       await attachFilm(plan.films.get(file.path), stored.assetId);
     } catch (error) {
-      fail(file.path, reasonOf(error));
+      failWith(file.path, error);
     }
   };
   const attachEach = async ({ file, targets }: FoundSidecar) => {
@@ -231,7 +230,7 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
       if ((await attachFound(deps, ownerRef, file, assets)) === null) await storeEach(file);
       else summary.subtitles += 1;
     } catch (error) {
-      fail(file.path, reasonOf(error));
+      failWith(file.path, error);
     }
   };
   try {

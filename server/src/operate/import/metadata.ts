@@ -5,6 +5,8 @@ import { hashOf } from '../../content/assets/repair.ts';
 import { type ReadSidecar, readSidecar } from '../../content/sidecars/read.ts';
 import { attachMetadata } from '../../content/sidecars/store.ts';
 import type { Deps } from '../../core/deps.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import type { Sentence } from '../../platform/language/sentence.ts';
 import type { FoundMetadata } from './plan.ts';
 
 /** The tag of a favourite of another program. */
@@ -34,17 +36,14 @@ export async function describeStored(
   deps: Deps,
   asset: { id: string; ownerRef: number },
   found: readonly FoundMetadata[],
-): Promise<{ path: string; reason: string }[]> {
-  const failures: { path: string; reason: string }[] = [];
+): Promise<{ path: string; reason: Sentence }[]> {
+  const failures: { path: string; reason: Sentence }[] = [];
   const sidecars: ReadSidecar[] = [];
   for (const metadata of found) {
     try {
       sidecars.push(await read(deps, metadata));
     } catch (error) {
-      failures.push({
-        path: metadata.file.path,
-        reason: error instanceof Error ? error.message : String(error),
-      });
+      failures.push({ path: metadata.file.path, reason: sentenceOfError(error) });
     }
   }
   if (sidecars.length === 0) return failures;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { makeLink } from '../../content/links/create.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
-import { sentenceOfError } from '../../platform/language/sentence.ts';
 import type { ThingKind } from './report-words.ts';
 import type { ImportTools } from './tools.ts';
 

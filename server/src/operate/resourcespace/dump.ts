@@ -3,7 +3,8 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../core/config.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { type Sentence, sentence, sentenceCount, ToldError } from '../../platform/language/sentence.ts';
 import { readCreateTable, readInsertHead, type TableShape } from './dump-statements.ts';
 import { scanRow, undoDoubleEncoding } from './dump-values.ts';
 import type { SourceRows, Wanted } from './source.ts';
@@ -80,7 +81,8 @@ function createParser(wanted: Wanted): Parser {
   const beginInsert = (head: NonNullable<ReturnType<typeof readInsertHead>>): Current => {
     const shape = shapes.get(head.table);
     const columns = head.columns ?? shape?.columns;
-    if (columns === undefined) throw new Error(`rows of ${head.table} come before its CREATE TABLE`);
+    if (columns === undefined)
+      throw new ToldError(sentence('rows of {table} come before its CREATE TABLE', { table: head.table }));
     const own = Object.hasOwn(wanted, head.table) ? wanted[head.table] : undefined;
     const isKept = columns.map((column) => own?.includes(column) === true);
     return {
@@ -106,8 +108,12 @@ function createParser(wanted: Wanted): Parser {
       if (scanned === null) break;
       const { kept, length } = scanned.value;
       if (length !== isKept.length) {
-        throw new Error(
-          `a row of ${table} has ${length} values where the table has ${isKept.length} columns`,
+        throw new ToldError(
+          sentence('a row of {table} has {values} values where the table has {columns} columns', {
+            table,
+            values: length,
+            columns: isKept.length,
+          }),
         );
       }
       let after = scanned.end;
@@ -173,7 +179,7 @@ function createParser(wanted: Wanted): Parser {
         here = after;
       }
       rest = Buffer.from(bytes.subarray(here));
-      if (rest.length > LONGEST_PIECE) throw new Error('a statement is longer than 256 MiB');
+      if (rest.length > LONGEST_PIECE) throw new ToldError(sentence('a statement is longer than 256 MiB'));
       return found;
     },
   };
@@ -198,11 +204,15 @@ async function* bytesOf(path: string): AsyncGenerator<Buffer> {
   yield* chunks;
 }
 
-function whereCutOff({ table, rows, isInside }: Progress): string {
-  if (table === null) return 'it has no rows of any table';
+function whereCutOff({ table, rows, isInside }: Progress): Sentence {
+  if (table === null) return sentence('it has no rows of any table');
   return isInside
-    ? `it ends inside the table ${table}, after ${rows} rows`
-    : `it ends after the table ${table}`;
+    ? sentenceCount(
+        rows,
+        ['it ends inside the table {table}, after # row', 'it ends inside the table {table}, after # rows'],
+        { table },
+      )
+    : sentence('it ends after the table {table}', { table });
 }
 
 /**
@@ -219,8 +229,13 @@ export async function* readDump(path: string, wanted: Wanted): AsyncGenerator<So
     }
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new ConfigError(`${path} cannot be read as a dump: ${reason} (${whereCutOff(parser.progress)})`);
+    throw new ConfigError(
+      sentence('{path} cannot be read as a dump: {reason} ({where})', {
+        path,
+        reason: sentenceOfError(error),
+        where: whereCutOff(parser.progress),
+      }),
+    );
   }
   if (parser.progress.isInside || !endings.test(tail))
     throw new ConfigError(

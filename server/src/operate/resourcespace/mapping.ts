@@ -3,7 +3,8 @@ import { fieldTypes } from '@vitrine/contract/field-types';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ConfigError } from '../../core/config.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { FieldPlan } from './field-plan.ts';
 import type { GroupPlan } from './group-plan.ts';
 import type { Installation } from './installation.ts';
@@ -73,6 +74,25 @@ export type Mapping = Static<typeof Mapping>;
 
 const isMapping = Compile(Mapping);
 
+/** Returns what does not fit in a file, whose place is a JSON pointer. */
+function misfit(
+  path: string,
+  error: { instancePath: string; message: string; params: object } | undefined,
+): Sentence {
+  const place = error === undefined || error.instancePath === '' ? '/' : error.instancePath;
+  if (error !== undefined && 'additionalProperties' in error.params)
+    return sentence('{path}: {place} has an unknown property {name}', {
+      path,
+      place,
+      name: String(error.params.additionalProperties),
+    });
+  return sentence('{path}: {place} has another form (“{detail}”)', {
+    path,
+    place,
+    detail: error?.message ?? '',
+  });
+}
+
 /** Reads a mapping; null if there is no such file. Throws a ConfigError for another form or an unknown property. */
 export async function readMapping(path: string): Promise<Mapping | null> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
@@ -84,18 +104,12 @@ export async function readMapping(path: string): Promise<Mapping | null> {
   try {
     given = JSON.parse(text);
   } catch (error) {
-    throw new ConfigError(`${path} is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    throw new ConfigError(sentence('{path} is not JSON: {reason}', { path, reason: sentenceOfError(error) }));
   }
   if (isMapping.Check(given)) return given;
-  const [first] = isMapping.Errors(given);
-  const at = first?.instancePath ?? '';
-  const unknown =
-    first !== undefined && 'additionalProperties' in first.params
-      ? ` ${String(first.params.additionalProperties)}`
-      : '';
-  throw new ConfigError(
-    `${path}: ${at === '' ? 'the file' : at} ${first?.message ?? 'is malformed'}${unknown}`,
-  );
+  // An unknown property is reported as a value that nothing allows, too.
+  const first = isMapping.Errors(given).find(({ keyword }) => keyword !== 'boolean');
+  throw new ConfigError(misfit(path, first));
 }
 
 /** Writes the proposals, unless the file exists. The schema is part of it, so that editors check and complete it. */
@@ -130,7 +144,8 @@ export function chooseFields(plans: readonly FieldPlan[], { fields = {} }: Mappi
   });
   const codes = chosen.filter(({ isImported }) => isImported).map(({ code }) => code);
   const twice = codes.find((code, at) => codes.indexOf(code) !== at);
-  if (twice !== undefined) throw new ConfigError(`the mapping has the code ${twice} twice`);
+  if (twice !== undefined)
+    throw new ConfigError(sentence('the mapping has the code {code} twice', { code: twice }));
   return chosen;
 }
 

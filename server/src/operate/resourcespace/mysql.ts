@@ -1,6 +1,6 @@
 import { ConfigError } from '../../core/config.ts';
 import { sentence } from '../../platform/language/sentence.ts';
-import { asText, connect, reasonOf, streamRows } from '../import/users/mysql.ts';
+import { asText, connect, mysqlFault, streamRows } from '../import/users/mysql.ts';
 import type { MysqlAddress } from '../import/users/mysql-address.ts';
 import type { SourceRows, Wanted } from './source.ts';
 
@@ -43,9 +43,7 @@ export async function* readMysqlTables(address: MysqlAddress, tables: Wanted): A
       if (batch.length > 0) yield { table, columns, rows: batch };
     }
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const where = address.socketPath ?? `${address.host}:${address.port}`;
-    throw new ConfigError(`MySQL at ${where}: ${reasonOf(error)}`);
+    throw mysqlFault(address, error);
   } finally {
     connection.destroy();
   }

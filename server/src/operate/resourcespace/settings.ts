@@ -41,5 +41,14 @@ export async function readSettings(path: string | undefined): Promise<Settings> 
   }
   if (isSettings.Check(given)) return given;
   const [first] = isSettings.Errors(given);
-  throw new ConfigError(`${path}: ${first?.instancePath.slice(1) ?? ''} ${first?.message ?? 'is malformed'}`);
+  const property = first?.instancePath.slice(1) ?? '';
+  throw new ConfigError(
+    property === ''
+      ? sentence('{path} is not an object', { path })
+      : sentence('{path}: {property} has a value of another type (“{detail}”)', {
+          path,
+          property,
+          detail: first?.message ?? '',
+        }),
+  );
 }

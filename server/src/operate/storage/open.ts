@@ -1,5 +1,7 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../core/config.ts';
+import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { openStorage } from '../../platform/storage/open.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 
@@ -9,6 +11,8 @@ export async function openLibraryStorage(config: Config): Promise<Storage> {
     return await openStorage(join(config.dataDir, 'library'), config.reserveBytes, config.s3);
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
-    throw new ConfigError(`VITRINE_DATA: ${error.message}`);
+    throw new ConfigError(
+      sentence('{setting}: {reason}', { setting: 'VITRINE_DATA', reason: sentenceOfError(error) }),
+    );
   }
 }

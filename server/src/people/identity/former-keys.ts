@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { ConfigError } from '../../core/config.ts';
 import { readSetting } from '../../core/settings.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { seal, unseal } from './seal.ts';
 
 const PURPOSE = 'former secret key';
@@ -18,7 +19,11 @@ export async function readFormerKeys(db: Database, secretKey: string): Promise<s
     if (!Array.isArray(sealed)) throw new Error('it is not a list');
     return sealed.map((key) => unseal(secretKey, PURPOSE, Buffer.from(String(key), 'base64')));
   } catch {
-    throw new ConfigError('the setting former_secret_keys in the database is damaged; restore a backup');
+    throw new ConfigError(
+      sentence('the setting {name} in the database is damaged; restore a backup', {
+        name: 'former_secret_keys',
+      }),
+    );
   }
 }
 

@@ -6,6 +6,7 @@ import { type Config, ConfigError } from '../../core/config.ts';
 import { readSetting } from '../../core/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { syncDirectory } from '../../platform/files/directory-tree.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /** The settings that say where the secret key is. */
 export type KeyPlace = Pick<Config, 'dataDir' | 'secretKey' | 'databaseUrl' | 's3'>;
@@ -57,7 +58,9 @@ export function parseStored(value: unknown): string | KeyRecord | null {
   const check = property('check');
   const library = property('library');
   if (typeof check === 'string' && typeof library === 'string') return { check, library };
-  throw new ConfigError('the setting secret_key in the database is damaged; restore a backup');
+  throw new ConfigError(
+    sentence('the setting {name} in the database is damaged; restore a backup', { name: 'secret_key' }),
+  );
 }
 
 /** Returns the key in a file; null if there is no such file. Throws a ConfigError if it is damaged. */
@@ -68,9 +71,13 @@ export async function readKeyFile(source: string): Promise<OwnKey | null> {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (code === 'ENOENT') return null;
-    throw new ConfigError(`cannot read ${source} (${code}); run this as the user that runs Vitrine`);
+    throw new ConfigError(
+      sentence('cannot read {file} ({code}); run this as the user that runs Vitrine', { file: source, code }),
+    );
   }
-  throw new ConfigError(`${source} is damaged; restore it from a copy, or set VITRINE_SECRET_KEY`);
+  throw new ConfigError(
+    sentence('{file} is damaged; restore it from a copy, or set VITRINE_SECRET_KEY', { file: source }),
+  );
 }
 
 /** Returns the key from the setting or else the file; null if there is neither. Throws a ConfigError if it is damaged. */
@@ -137,7 +144,10 @@ export async function ownKeyOrNew(place: KeyPlace): Promise<OwnKey> {
   if (own !== null) return own;
   if (isDirectoryTransient(place)) {
     throw new ConfigError(
-      'set VITRINE_SECRET_KEY to the same random text of at least 32 characters for every process, such as the output of openssl rand -base64 32',
+      sentence(
+        'set VITRINE_SECRET_KEY to the same random text of at least 32 characters for every process, such as the output of {command}',
+        { command: 'openssl rand -base64 32' },
+      ),
     );
   }
   await writeKeyFile(place.dataDir, randomBytes(32).toString('hex'));
@@ -147,10 +157,16 @@ export async function ownKeyOrNew(place: KeyPlace): Promise<OwnKey> {
 /** Throws a ConfigError that says what to set unless the key of this process is that of the library. */
 function requireKeyOf(own: OwnKey | null, record: KeyRecord, { dataDir }: KeyPlace): string {
   if (own !== null && isKeyOf(own.key, record)) return own.key;
-  const fault =
-    own === null ? `there is no ${keyFile(dataDir)}` : `${own.source} is not the key of this library`;
   throw new ConfigError(
-    `${fault}; copy secret.key from another process of this library, or set VITRINE_SECRET_KEY to the content of that file`,
+    own === null
+      ? sentence(
+          'there is no {file}; copy secret.key from another process of this library, or set VITRINE_SECRET_KEY to the content of that file',
+          { file: keyFile(dataDir) },
+        )
+      : sentence(
+          '{source} is not the key of this library; copy secret.key from another process of this library, or set VITRINE_SECRET_KEY to the content of that file',
+          { source: own.source },
+        ),
   );
 }
 
@@ -168,7 +184,10 @@ async function moveKey(db: Database, place: KeyPlace, key: string): Promise<stri
   }
   if (own?.key !== key) {
     throw new ConfigError(
-      `${own?.source ?? keyFile(place.dataDir)} is not the key of this library, which is still in its database; remove it for this start`,
+      sentence(
+        '{source} is not the key of this library, which is still in its database; remove it for this start',
+        { source: own?.source ?? keyFile(place.dataDir) },
+      ),
     );
   }
   await db

@@ -4,8 +4,10 @@ import { sql } from 'kysely';
 import { ownTeam } from '../../access/teams.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
 import {
   findProvider,
@@ -24,12 +26,15 @@ import { describe, personOfAttributes } from './saml.ts';
 
 type CheckName = ProviderCheck['name'];
 
+/** A check with its message to be said later. */
+type Told = Omit<ProviderCheck, 'message'> & { readonly message?: Sentence };
+
 /** Runs a step. The message is ours: what an address answered is not repeated (SSO-51). */
 async function check<T>(
   name: CheckName,
-  message: string,
+  message: Sentence,
   step: () => Promise<T | null>,
-): Promise<{ shown: ProviderCheck; value: T | null }> {
+): Promise<{ shown: Told; value: T | null }> {
   try {
     const value = await step();
     return { shown: value === null ? { name, ok: false, message } : { name, ok: true }, value };
@@ -39,19 +44,23 @@ async function check<T>(
   }
 }
 
-async function checkOidc(deps: Deps, provider: OidcProvider): Promise<ProviderCheck[]> {
+async function checkOidc(deps: Deps, provider: OidcProvider): Promise<Told[]> {
   const remainingMs = startTimeout();
   const discovery = await check(
     'discovery',
-    'the configuration of the provider cannot be read, or is of another issuer',
+    sentence('the configuration of the provider cannot be read, or is of another issuer'),
     async () => (await discover(deps, provider, remainingMs)).serverMetadata(),
   );
   const address = discovery.value?.jwks_uri;
-  const jwks = await check('jwks', 'the keys of the provider cannot be read, or there are none', async () => {
-    if (address === undefined) return null;
-    const { keys } = await fetchKeys(deps, address, remainingMs);
-    return keys.length === 0 ? null : keys;
-  });
+  const jwks = await check(
+    'jwks',
+    sentence('the keys of the provider cannot be read, or there are none'),
+    async () => {
+      if (address === undefined) return null;
+      const { keys } = await fetchKeys(deps, address, remainingMs);
+      return keys.length === 0 ? null : keys;
+    },
+  );
   return [discovery.shown, jwks.shown];
 }
 
@@ -61,12 +70,16 @@ function isCurrent(pem: string): boolean {
   return validFromDate.getTime() <= Date.now() && Date.now() <= validToDate.getTime();
 }
 
-async function checkSaml(deps: Deps, provider: SamlProvider): Promise<ProviderCheck[]> {
-  const metadata = await check('metadata', 'the metadata of the provider cannot be read or used', () =>
-    describe(deps, provider),
+async function checkSaml(deps: Deps, provider: SamlProvider): Promise<Told[]> {
+  const metadata = await check(
+    'metadata',
+    sentence('the metadata of the provider cannot be read or used'),
+    () => describe(deps, provider),
   );
-  const certificate = await check('certificate', 'no certificate of the provider is valid now', async () =>
-    metadata.value?.certificates.some(isCurrent) === true ? true : null,
+  const certificate = await check(
+    'certificate',
+    sentence('no certificate of the provider is valid now'),
+    async () => (metadata.value?.certificates.some(isCurrent) === true ? true : null),
   );
   return [metadata.shown, certificate.shown];
 }
@@ -132,10 +145,14 @@ async function mappedPerson(db: Database, provider: RedirectProvider, person: Pe
 }
 
 /** SSO-50: also for a provider that is not enabled yet. */
-export const test = handle(testProvider, async (deps, { params, body }) => {
+export const test = handle(testProvider, async (deps, { caller, http, params, body }) => {
   const provider = await findProvider(deps, params.name);
   if (provider === null) throw notFound();
-  const checks = provider.kind === 'oidc' ? await checkOidc(deps, provider) : await checkSaml(deps, provider);
+  const told = provider.kind === 'oidc' ? await checkOidc(deps, provider) : await checkSaml(deps, provider);
+  const language = readerLanguage(caller, http);
+  const checks = told.map(({ message, ...one }) =>
+    message === undefined ? one : { ...one, message: saySentence(language, message) },
+  );
   const ok = checks.every((one) => one.ok);
   const claims = body?.claims ?? null;
   if (claims === null) return { status: 200, body: { ok, checks } };

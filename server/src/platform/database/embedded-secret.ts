@@ -3,6 +3,7 @@ import { constants, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../files/directory-tree.ts';
+import { sentence, ToldError } from '../language/sentence.ts';
 
 /** 256 random bits in base64url. */
 const SECRET = /^[\w-]{43}$/;
@@ -78,10 +79,14 @@ export function readSecret(dataDir: string): string {
     return readFileSync(secretFile(dataDir), 'utf8').trim();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) {
-      throw new Error(`there is no ${secretFile(dataDir)}; restart Vitrine, which creates it`);
+      throw new ToldError(
+        sentence('there is no {file}; restart Vitrine, which creates it', { file: secretFile(dataDir) }),
+      );
     }
     if (hasCode(error, 'EACCES')) {
-      throw new Error(`cannot read ${secretFile(dataDir)}; run this as the user that runs Vitrine`);
+      throw new ToldError(
+        sentence('cannot read {file}; run this as the user that runs Vitrine', { file: secretFile(dataDir) }),
+      );
     }
     throw error;
   }

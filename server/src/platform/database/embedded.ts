@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { sentenceOfError } from '../faults/told-errors.ts';
+import { sentence, ToldError } from '../language/sentence.ts';
 import {
   chooseDatabaseUsers,
   DATABASE_UID,
@@ -119,10 +121,13 @@ export function embeddedConnection(dataDir: string): EmbeddedConnection {
   const password = readSecret(resolve(dataDir));
   const found = host === cluster ? undefined : lstatSync(host, { throwIfNoEntry: false });
   if (found !== undefined && (!found.isDirectory() || found.uid !== statSync(cluster).uid)) {
-    throw new Error(`${host} belongs to another user`);
+    throw belongsToAnother(host);
   }
   return { host, port: PORT, user: ROLE, password, database: 'vitrine' };
 }
+
+const belongsToAnother = (directory: string) =>
+  new ToldError(sentence('{directory} belongs to another user', { directory }));
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
@@ -142,7 +147,7 @@ async function makeSocketDirectory(directory: string, users: DatabaseUsers | nul
   try {
     const owner = (await handle?.stat())?.uid;
     if (handle === null || !owners.includes(owner)) {
-      throw new Error(`${directory} belongs to another user`);
+      throw belongsToAnother(directory);
     }
     await handle.chmod(0o700);
     if (users === null) return;
@@ -166,8 +171,11 @@ async function becomesReachable(dataDir: string): Promise<boolean> {
 
 async function makeDataDirectory(dataDir: string): Promise<void> {
   if (!(await becomesReachable(dataDir))) {
-    throw new Error(
-      `PostgreSQL does not run as root, and its user cannot reach ${dataDir}; set VITRINE_DATA elsewhere`,
+    throw new ToldError(
+      sentence(
+        'PostgreSQL does not run as root, and its user cannot reach {directory}; set VITRINE_DATA elsewhere',
+        { directory: dataDir },
+      ),
     );
   }
   await makeReachable(dataDir);
@@ -176,7 +184,7 @@ async function makeDataDirectory(dataDir: string): Promise<void> {
 type Answer = 'ready' | 'superuser' | 'starting' | 'silent' | 'wrong password';
 
 /** Returns whether the server rejected our password. */
-class PasswordRefused extends Error {}
+class PasswordRefused extends ToldError {}
 
 /**
  * Returns whether the server accepts connections to its database, which is created in a new cluster, and whether our role
@@ -203,7 +211,8 @@ async function ask(server: EmbeddedConnection, database = server.database): Prom
     if (error.code === '28P01') return 'wrong password';
     const isMissing = error.code === '3D000' && database === server.database;
     if (isMissing) return ask(server, 'postgres');
-    throw new Error(`PostgreSQL refused the connection: ${error.message}`, { cause: error });
+    const told = sentence('PostgreSQL refused the connection: {reason}', { reason: sentenceOfError(error) });
+    throw new ToldError(told, { cause: error });
   } finally {
     await client.end().catch(() => {});
   }
@@ -302,9 +311,11 @@ async function untilReady(server: Server, { connection, cluster }: Plan): Promis
       server.hasSuperuser = answer === 'superuser';
       return true;
     }
-    if (answer === 'wrong password' && isOurs) throw new PasswordRefused('PostgreSQL rejected the password');
+    if (answer === 'wrong password' && isOurs)
+      throw new PasswordRefused(sentence('PostgreSQL rejected the password'));
     if (answer !== 'silent') lastAnswerAt = Date.now();
-    if (Date.now() - lastAnswerAt > SILENT_AT_MOST_MS) throw new Error('PostgreSQL runs but does not answer');
+    if (Date.now() - lastAnswerAt > SILENT_AT_MOST_MS)
+      throw new ToldError(sentence('PostgreSQL runs but does not answer'));
     await sleep(20);
   }
   return false;
@@ -334,14 +345,16 @@ async function startServer(plan: Plan): Promise<Server> {
     }
     const logTail = await lastLines(logFile, logged);
     const reason = whyNotRun(join(binDir, 'postgres'), server.failure, logTail);
-    if (reason !== null) throw new Error(reason);
+    if (reason !== null) throw new ToldError(reason);
     const other = /initialized by PostgreSQL version (\d+)/.exec(logTail)?.[1];
     if (other !== undefined) {
-      throw new Error(`the database was made by PostgreSQL ${other}; run vitrine upgrade`);
+      throw new ToldError(
+        sentence('the database was made by PostgreSQL {version}; run vitrine upgrade', { version: other }),
+      );
     }
     const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(logTail);
     if (waited > (inTheWay ? PREDECESSOR_GOES_WITHIN_MS : OTHERS_RETRIED_FOR_MS)) {
-      throw new Error(`PostgreSQL does not start: ${logTail}`);
+      throw new ToldError(sentence('PostgreSQL does not start: {reason}', { reason: logTail }));
     }
     await sleep(300);
   }

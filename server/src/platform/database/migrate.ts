@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type pg from 'pg';
 import { serverFolder } from '../installation.ts';
+import { sentence } from '../language/sentence.ts';
 import { advisoryLocks } from './advisory-locks.ts';
 import { DatabaseUnusable } from './unusable.ts';
 
@@ -33,7 +34,7 @@ export async function isRestoring(client: Pick<pg.ClientBase, 'query'>): Promise
 
 async function refuseRestoring(client: pg.ClientBase): Promise<void> {
   if (!(await isRestoring(client))) return;
-  throw new DatabaseUnusable('this library is only partly restored; run vitrine restore again');
+  throw new DatabaseUnusable(sentence('this library is only partly restored; run vitrine restore again'));
 }
 
 /** The migrations of this version, in order: `0001_name.sql` and so on. */
@@ -98,7 +99,9 @@ export async function migrate(pool: pg.Pool): Promise<void> {
     const unknown = [...applied].filter((name) => !known.some((migration) => migration.name === name));
     if (unknown.length > 0) {
       throw new DatabaseUnusable(
-        `the database was migrated by a newer Vitrine (${unknown.join(', ')}); start that version`,
+        sentence('the database was migrated by a newer Vitrine ({migrations}); start that version', {
+          migrations: unknown,
+        }),
       );
     }
     for (const { name, text } of known) {

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type pg from 'pg';
+import { sentence } from '../language/sentence.ts';
 import { type EmbeddedConnection, embeddedConnection, LibraryInUse, startEmbedded } from './embedded.ts';
 import { isRestoring, migrate } from './migrate.ts';
 import { type DatabasePool, openPool, openPoolerPool, type PoolerPool } from './pool.ts';
@@ -184,8 +185,11 @@ export async function requireTables(
     `select to_regclass('public.migrations') is null as empty`,
   );
   if (rows[0]?.empty !== true || (await isRestoring(pool))) return;
-  const place = databaseUrl === null ? dataDir : 'the database of DATABASE_URL';
-  throw new DatabaseUnusable(`there is no library in ${place}; vitrine start creates one`);
+  throw new DatabaseUnusable(
+    databaseUrl === null
+      ? sentence('there is no library in {directory}; vitrine start creates one', { directory: dataDir })
+      : sentence('there is no library in the database of DATABASE_URL; vitrine start creates one'),
+  );
 }
 
 /** Opens the library's database, embedded or at DATABASE_URL, and migrates it to this version unless told otherwise. */

@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
 
-const behindPooler =
-  'a connection pooler answers there (PgBouncer?); set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself';
+const behindPooler = sentence(
+  'a connection pooler answers there (PgBouncer?); set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself',
+);
 
 /** Returns the server process behind a client, and whether it is the one announced on connecting. */
 async function askServer(client: pg.PoolClient): Promise<{ pid: number; announced: boolean }> {
@@ -14,16 +16,16 @@ async function askServer(client: pg.PoolClient): Promise<{ pid: number; announce
 /** Connects to PostgreSQL itself; throws an error of one line, `refusal`, when a pooler answers. */
 async function connectDirectly(
   pool: pg.Pool,
-  refusal: string,
+  refusal: Sentence,
 ): Promise<{ client: pg.PoolClient; pid: number }> {
   const client = await pool.connect().catch((error: unknown) => {
     // PgBouncer's default response to session settings sent on connecting.
     const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
-    throw refused ? new Error(refusal, { cause: error }) : error;
+    throw refused ? new ToldError(refusal, { cause: error }) : error;
   });
   try {
     const { pid, announced } = await askServer(client);
-    if (!announced) throw new Error(refusal);
+    if (!announced) throw new ToldError(refusal);
     return { client, pid };
   } catch (error) {
     client.release();
@@ -42,14 +44,15 @@ export async function refusePooler(pool: pg.Pool): Promise<void> {
 
 /** Throws an error of one line when `direct` leads to a pooler, or to another database than `pooler`. */
 export async function refuseWrongDirect(direct: pg.Pool, pooler: pg.Pool): Promise<void> {
-  const refusal = 'a connection pooler answers there; it must lead to PostgreSQL itself';
+  const refusal = sentence('a connection pooler answers there; it must lead to PostgreSQL itself');
   const { client, pid } = await connectDirectly(direct, refusal);
   try {
     const seen = await pooler.query(
       'select from pg_stat_activity where pid = $1 and datname = current_database()',
       [pid],
     );
-    if (seen.rowCount === 0) throw new Error('it leads to another database than DATABASE_URL does');
+    if (seen.rowCount === 0)
+      throw new ToldError(sentence('it leads to another database than DATABASE_URL does'));
   } finally {
     client.release();
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { saySentence, sentence, ToldError } from '../language/sentence.ts';
 import { named } from './name.ts';
 import { type Database, openPool } from './pool.ts';
 import { connectionFault } from './unusable.ts';
@@ -220,7 +220,7 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
       reason = isFresh() ? null : 'it lags by more than a second';
     } catch (error) {
       disconnect();
-      reason = connectionFault(error);
+      reason = saySentence('en', connectionFault(error));
     }
     if (closed) {
       disconnect();

@@ -1,12 +1,14 @@
 import pg from 'pg';
+import { sentenceOfError } from '../faults/told-errors.ts';
+import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
 
 /**
  * The database cannot be reached, or the connection was lost before it responded; the outcome of a commit in progress
  * is unknown. Requests respond with 503 and jobs are retried.
  */
-export class DatabaseUnavailable extends Error {
-  constructor(reason: string, cause?: unknown) {
-    super(`the database is not available: ${reason}`, { cause });
+export class DatabaseUnavailable extends ToldError {
+  constructor(reason: string | Sentence, cause?: unknown) {
+    super(sentence('the database is not available: {reason}', { reason }), { cause });
   }
 }
 
@@ -31,5 +33,5 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Returns a driver error as DatabaseUnavailable if it means a lost connection, otherwise unchanged. */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof DatabaseUnavailable) return error;
-  return isConnectionLost(error) ? new DatabaseUnavailable(error.message, error) : error;
+  return isConnectionLost(error) ? new DatabaseUnavailable(sentenceOfError(error), error) : error;
 }

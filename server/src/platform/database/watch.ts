@@ -1,4 +1,6 @@
 import pg from 'pg';
+import { sentenceOfError } from '../faults/told-errors.ts';
+import { sentence } from '../language/sentence.ts';
 import { named } from './name.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -64,7 +66,7 @@ export function watchPool(
   let down = false;
   let closed = false;
 
-  const notAnswering = () => new DatabaseUnavailable('it does not answer');
+  const notAnswering = () => new DatabaseUnavailable(sentence('it does not answer'));
 
   const giveUp = () => {
     down = true;
@@ -127,7 +129,7 @@ export function watchPool(
           },
           (error: unknown) => {
             waiting.delete(reject);
-            reject(new DatabaseUnavailable(error instanceof Error ? error.message : String(error), error));
+            reject(new DatabaseUnavailable(sentenceOfError(error), error));
           },
         );
       });

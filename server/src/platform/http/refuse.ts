@@ -8,11 +8,14 @@ import {
   errorText,
 } from '@vitrine/contract/errors/codes';
 import { errorHeader, formatErrorHeader } from '@vitrine/contract/errors/header';
+import { type Sentence, ToldError } from '../language/sentence.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** An error response, thrown from anywhere below a handler (HTTP-1, HTTP-43). */
-export class Refusal extends Error {
+export class Refusal extends ToldError {
+  /** Its text is the key of the translations that `contract/src/errors/quoted.ts` asks for. */
+  override readonly sentence: Sentence;
   readonly code: ErrorCode;
   readonly params: Readonly<Record<string, ErrorParam>>;
   readonly status: ErrorStatus;
@@ -27,6 +30,7 @@ export class Refusal extends Error {
     const { status, text, property } = definitionOf(code);
     const error = errorText(text, params);
     super(error);
+    this.sentence = { text, values: params };
     this.code = code;
     this.params = property === undefined ? params : { property, ...params };
     this.status = status;

@@ -82,12 +82,6 @@ export const sayError = (language: Language, error: Error): string =>
     ? saySentence(language, error.sentence)
     : error.message;
 
-/** Returns what an error says, to be said later; its own message if it is not translated. */
-export function sentenceOfError(error: unknown): Sentence {
-  if (error instanceof ToldError && error.sentence !== null) return error.sentence;
-  return verbatim(error instanceof Error && error.message !== '' ? error.message : String(error));
-}
-
 /** Joins parts that do not depend on each other: `2 files, 1 folder`. */
 export const listed = (language: Language, parts: readonly string[]): string =>
   new Intl.ListFormat(language, { type: 'unit', style: 'short' }).format(parts);

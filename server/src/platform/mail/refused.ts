@@ -1,3 +1,5 @@
+import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+
 /** Why a message was not accepted, without anything that the server said. */
 export type MailOutcome =
   | 'unreachable'
@@ -8,21 +10,21 @@ export type MailOutcome =
   | 'recipient_refused'
   | 'message_refused';
 
-const texts: Record<MailOutcome, string> = {
-  unreachable: 'no mail server answers at its address',
-  connection_refused: 'the mail server refused the connection',
-  not_encrypted: 'the connection to the mail server could not be encrypted',
-  sign_in_refused: 'the mail server refused the name or the password',
-  sender_refused: 'the mail server refused the sender',
-  recipient_refused: 'the mail server refused the recipient',
-  message_refused: 'the mail server refused the message',
+const texts: Record<MailOutcome, Sentence> = {
+  unreachable: sentence('no mail server answers at its address'),
+  connection_refused: sentence('the mail server refused the connection'),
+  not_encrypted: sentence('the connection to the mail server could not be encrypted'),
+  sign_in_refused: sentence('the mail server refused the name or the password'),
+  sender_refused: sentence('the mail server refused the sender'),
+  recipient_refused: sentence('the mail server refused the recipient'),
+  message_refused: sentence('the mail server refused the message'),
 };
 
 /**
  * A message that was not accepted. Its text names the outcome and the SMTP code only: what answers at the address may
  * be no mail server, and its words tell what runs there (NOTICE-15).
  */
-export class MailRefused extends Error {
+export class MailRefused extends ToldError {
   readonly outcome: MailOutcome;
   /** The SMTP code of a refusal, or null. */
   readonly code: number | null;
@@ -33,7 +35,8 @@ export class MailRefused extends Error {
 
   constructor(refusal: Pick<MailRefused, 'outcome' | 'code' | 'permanent' | 'answer'>) {
     const { outcome, code, permanent, answer } = refusal;
-    super(code === null ? texts[outcome] : `${texts[outcome]} (code ${code})`);
+    const reason = texts[outcome];
+    super(code === null ? reason : sentence('{reason} (code {code})', { reason, code: String(code) }));
     this.outcome = outcome;
     this.code = code;
     this.permanent = permanent;

@@ -4,9 +4,17 @@ import { Readable } from 'node:stream';
 import pLimit from 'p-limit';
 import { filesBelow, isMissing, syncDirectory } from '../files/directory-tree.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { sentence, sentenceCount } from '../language/sentence.ts';
 import { BUFFER_BYTES, type Buffers, newBuffers } from './buffers.ts';
 import { objectFolders } from './object-key.ts';
-import { DamagedObject, NoSuchObject, type Storage, type StoredObject, type ToAdopt } from './storage.ts';
+import {
+  DamagedObject,
+  NoSuchObject,
+  type Storage,
+  type StoredObject,
+  type ToAdopt,
+  wrongSize,
+} from './storage.ts';
 
 /** Returns whether this file cannot be read; a process that lacks descriptors or memory can try again. */
 function isUnreadable(error: unknown): boolean {
@@ -46,9 +54,13 @@ export function readExactly(
     const buffer = buffers.take(Math.min(most, end - position));
     most = Math.min(most * 2, MOST_CHUNK);
     const { bytesRead } = await file.read(buffer, 0, buffer.length, position).catch((error: unknown) => {
-      throw new DamagedObject(key, 'the disk cannot read it', { cause: error });
+      throw new DamagedObject(key, sentence('the disk cannot read it'), { cause: error });
     });
-    if (bytesRead === 0) throw new DamagedObject(key, `it ends after ${position} bytes`);
+    if (bytesRead === 0)
+      throw new DamagedObject(
+        key,
+        sentenceCount(position, ['it ends after # byte', 'it ends after # bytes']),
+      );
     position += bytesRead;
     return buffer.subarray(0, bytesRead);
   };
@@ -124,12 +136,14 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
     async get(key, sizeBytes, range, buffers) {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
         if (isMissing(error)) throw new NoSuchObject(key);
-        throw isUnreadable(error) ? new DamagedObject(key, 'it cannot be opened', { cause: error }) : error;
+        throw isUnreadable(error)
+          ? new DamagedObject(key, sentence('it cannot be opened'), { cause: error })
+          : error;
       });
       try {
         // Checks the open file, which stays the same when the object is replaced meanwhile.
         const { size } = await file.stat();
-        if (size !== sizeBytes) throw new DamagedObject(key, `it has ${size} of ${sizeBytes} bytes`);
+        if (size !== sizeBytes) throw new DamagedObject(key, wrongSize(size, sizeBytes));
       } catch (error) {
         await file.close();
         throw error;

@@ -4,6 +4,7 @@ import { type FileHandle, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openBelow } from '../files/below.ts';
+import { sentence } from '../language/sentence.ts';
 import { readExactly } from './disk.ts';
 import { hashOfKey } from './object-key.ts';
 import { requireRoom } from './room.ts';
@@ -105,7 +106,7 @@ async function copyVerified(
       createWriteStream(path, { flags: 'wx', mode: 0o640 }),
     );
     if (digest.digest('hex') === hash) return path;
-    throw new DamagedObject(key, 'the file in its root has changed');
+    throw new DamagedObject(key, sentence('the file in its root has changed'));
   } catch (error) {
     await rm(path, { force: true });
     throw error;

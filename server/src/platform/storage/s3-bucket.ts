@@ -12,6 +12,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
+import { meaningInWords } from '../faults/told-errors.ts';
+import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
 import { etagOf, sendFile, sendStream } from './s3-files.ts';
 import { readSteadily } from './s3-reading.ts';
 import { retryStrategy } from './s3-retries.ts';
@@ -22,6 +24,7 @@ import {
   NoSuchObject,
   StorageUnavailable,
   type StoredObject,
+  wrongSize,
 } from './storage.ts';
 
 const CONNECT_MS = 3_000;
@@ -85,16 +88,25 @@ function statusOf(error: unknown): number | null {
   return typeof status === 'number' ? status : null;
 }
 
+/** What a status means that comes without a code, as in responses to HEAD. */
+const codeOfStatus: Readonly<Record<number, string>> = {
+  301: 'PermanentRedirect',
+  403: 'AccessDenied',
+  503: 'ServiceUnavailable',
+};
+
 /** Describes a failure without its request, whose headers contain the signature. */
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error';
+function describe(error: unknown): Sentence {
+  if (!(error instanceof Error)) return sentence('unknown error');
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
   const status = statusOf(error);
-  return status === null ? code : `${code} (${status})`;
+  if (status === null) return meaningInWords([code], code);
+  return meaningInWords([code, codeOfStatus[status] ?? ''], `${code} (${status})`);
 }
 
-function unavailable(what: string, error: unknown): StorageUnavailable {
-  return error instanceof StorageUnavailable ? error : new StorageUnavailable(`${what}: ${describe(error)}`);
+function unavailable(what: Sentence, error: unknown): StorageUnavailable {
+  if (error instanceof StorageUnavailable) return error;
+  return new StorageUnavailable(sentence('{attempt}: {reason}', { attempt: what, reason: describe(error) }));
 }
 
 function openClient({
@@ -150,7 +162,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
       return { key, sizeBytes: ContentLength, modifiedAt: LastModified?.getTime() ?? 0, etag: ETag };
     } catch (error) {
       if (statusOf(error) === 404) return null;
-      throw unavailable(`look for ${key}`, error);
+      throw unavailable(sentence('look for {key}', { key }), error);
     }
   };
 
@@ -170,15 +182,15 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
         ContentRange,
         ETag,
       } = await within((limit) => client.send(command, limit));
-      if (!(Body instanceof Readable)) throw new Error('the response has no body');
+      if (!(Body instanceof Readable)) throw new ToldError(sentence('the response has no body'));
       const total = ContentRange === undefined ? ContentLength : Number(ContentRange.split('/')[1]);
       return { body: Body, total, etag: ETag };
     } catch (error) {
       const status = statusOf(error);
       if (status === 404) throw new NoSuchObject(key);
-      if (status === 416) throw new DamagedObject(key, 'it is too short');
-      if (status === 412) throw new DamagedObject(key, 'it was replaced while it was read');
-      throw unavailable(`read ${key}`, error);
+      if (status === 416) throw new DamagedObject(key, sentence('it is too short'));
+      if (status === 412) throw new DamagedObject(key, sentence('it was replaced while it was read'));
+      throw unavailable(sentence('read {key}', { key }), error);
     }
   };
 
@@ -192,7 +204,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
     body.on('error', () => {});
     if (sizeBytes !== null && total !== sizeBytes) {
       body.destroy();
-      throw new DamagedObject(key, `it has ${total} of ${sizeBytes} bytes`);
+      throw new DamagedObject(key, wrongSize(total, sizeBytes));
     }
     const { start, end } = range ?? { start: 0, end: total - 1 };
     const stream = readSteadily(body, { start, end }, async (position) => {
@@ -212,8 +224,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
     // The client would get the service's own error for an object that is missing or too short.
     const found = await find(key);
     if (found === null) throw new NoSuchObject(key);
-    if (found.sizeBytes !== sizeBytes)
-      throw new DamagedObject(key, `it has ${found.sizeBytes} of ${sizeBytes} bytes`);
+    if (found.sizeBytes !== sizeBytes) throw new DamagedObject(key, wrongSize(found.sizeBytes, sizeBytes));
     const command = new GetObjectCommand({
       Bucket,
       Key: nameOf(key),
@@ -239,10 +250,10 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
         if (isConditional && status === 501) knowsConditions = false;
         // 412 and 409: another process has just sent it.
         else if (!isConditional || (status !== 412 && status !== 409))
-          throw unavailable(`store ${key}`, error);
+          throw unavailable(sentence('store {key}', { key }), error);
       }
     }
-    throw new StorageUnavailable(`store ${key}: the object keeps changing`);
+    throw new StorageUnavailable(sentence('store {key}: the object keeps changing', { key }));
   };
 
   return {
@@ -267,21 +278,27 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
         const signal = AbortSignal.timeout(sendingMs);
         await sendStream(client, { content: watched, sizeBytes, bucket: Bucket, name: nameOf(key), signal });
       } catch (error) {
-        throw failure ?? unavailable(`store ${key}`, error);
+        throw failure ?? unavailable(sentence('store {key}', { key }), error);
       }
     },
     async checkReady() {
       try {
         await client.send(new HeadBucketCommand({ Bucket }), { abortSignal: AbortSignal.timeout(READY_MS) });
       } catch (error) {
-        throw unavailable(`reach the bucket ${Bucket}`, error);
+        const attempt = sentence('reach the bucket {bucket}', { bucket: Bucket });
+        // Without a body, the response does not say what is missing.
+        throw statusOf(error) === 404
+          ? new StorageUnavailable(
+              sentence('{attempt}: {reason}', { attempt, reason: meaningInWords(['NoSuchBucket'], '404') }),
+            )
+          : unavailable(attempt, error);
       }
     },
     async delete(key) {
       try {
         await within((limit) => client.send(new DeleteObjectCommand({ Bucket, Key: nameOf(key) }), limit));
       } catch (error) {
-        if (statusOf(error) !== 404) throw unavailable(`delete ${key}`, error);
+        if (statusOf(error) !== 404) throw unavailable(sentence('delete {key}', { key }), error);
       }
     },
     async *list(beginning) {
@@ -294,7 +311,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
           }
         }
       } catch (error) {
-        throw unavailable(`list ${beginning}`, error);
+        throw unavailable(sentence('list {beginning}', { beginning }), error);
       }
     },
     async removeUnfinished(olderThan) {
@@ -321,7 +338,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
       } catch (error) {
         // Some services cannot list them.
         if (![400, 405, 501].includes(statusOf(error) ?? 0))
-          throw unavailable('remove unfinished uploads', error);
+          throw unavailable(sentence('remove unfinished uploads'), error);
       }
       return removed;
     },

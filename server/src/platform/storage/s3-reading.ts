@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { sentenceOfError } from '../faults/told-errors.ts';
+import { sentence, sentenceCount, ToldError } from '../language/sentence.ts';
 import { StorageUnavailable } from './storage.ts';
 
 /** How long a service may send nothing in the middle of an object. */
@@ -15,7 +17,7 @@ export type OpenAt = (position: number) => Promise<Readable>;
 
 async function nextWithin<T>(chunks: AsyncIterator<T>, ms: number): Promise<IteratorResult<T>> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('the service sends nothing')), ms);
+  const timer = setTimeout(() => reject(new ToldError(sentence('the service sends nothing'))), ms);
   try {
     return await Promise.race([chunks.next(), promise]);
   } finally {
@@ -42,7 +44,10 @@ export function readSteadily(
         const chunks: AsyncIterator<Buffer> = source[Symbol.asyncIterator]();
         while (position <= end) {
           const { done, value } = await nextWithin(chunks, SILENT_MS);
-          if (done === true) throw new Error(`the service ended after ${position} bytes`);
+          if (done === true)
+            throw new ToldError(
+              sentenceCount(position, ['the service ended after # byte', 'the service ended after # bytes']),
+            );
           const wanted = value.subarray(0, end + 1 - position);
           position += wanted.length;
           yield wanted;
@@ -53,7 +58,7 @@ export function readSteadily(
         failedAt = position;
         if (failures >= ATTEMPTS)
           throw new StorageUnavailable(
-            `read an object: ${error instanceof Error ? error.message : 'unknown error'}`,
+            sentence('read an object: {reason}', { reason: sentenceOfError(error) }),
           );
         await sleep(PAUSE_MS * failures);
         source = await openAt(position);

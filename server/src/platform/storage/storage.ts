@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { type Sentence, sentence, sentenceCount, ToldError } from '../language/sentence.ts';
 import type { Buffers } from './buffers.ts';
 
 /** A byte range of an object, both ends inclusive. */
@@ -76,23 +77,27 @@ export interface Storage {
 }
 
 /** The object does not exist, or is in a bucket that is no longer configured. */
-export class NoSuchObject extends Error {
+export class NoSuchObject extends ToldError {
   readonly key: string;
   readonly code: 'file-missing' | 'bucket-not-configured';
   constructor(key: string, code: NoSuchObject['code'] = 'file-missing') {
-    super(`no object ${key}`);
+    super(sentence('no object {key}', { key }));
     this.key = key;
     this.code = code;
   }
 }
 
 /** Objects cannot currently be stored or read, for a reason outside Vitrine. The message contains no secret. */
-export class StorageUnavailable extends Error {}
+export class StorageUnavailable extends ToldError {}
+
+/** Returns that an object does not have the size that it should have. */
+export const wrongSize = (found: number, sizeBytes: number): Sentence =>
+  sentenceCount(sizeBytes, ['has {found} of # byte', 'has {found} of # bytes'], { found });
 
 /** The object exists, but not all of its bytes can be read. */
-export class DamagedObject extends Error {
+export class DamagedObject extends ToldError {
   readonly code = 'file-damaged';
-  constructor(key: string, reason: string, options?: ErrorOptions) {
-    super(`object ${key} is damaged: ${reason}`, options);
+  constructor(key: string, reason: Sentence, options?: ErrorOptions) {
+    super(sentence('object {key} is damaged: {reason}', { key, reason }), options);
   }
 }

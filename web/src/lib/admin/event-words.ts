@@ -1,6 +1,7 @@
 import type { AuditEvent } from '@vitrine/contract/audit';
 import { locale } from '#lib/languages/language.ts';
 import { phrase } from '#lib/languages/phrase.ts';
+import { roleChoices } from '#lib/teams/role-words.ts';
 import { sentences } from './event-sentences.ts';
 import { statuses, statusWords } from './status.ts';
 
@@ -19,19 +20,42 @@ function templateOf(event: AuditEvent): string {
   return `{actor} · ${event.event}${whom}${event.target_id === undefined ? '' : ' · {target}'}`;
 }
 
+/** Returns the labels of codes that the library names itself. Without a label, it returns the code. */
+export type Labels = Readonly<Record<'capability' | 'role' | 'state', (code: string) => string>>;
+
+const codeItself = (code: string) => code;
+const noLabels: Labels = { capability: codeItself, role: codeItself, state: codeItself };
+
 function statusLabel(code: string): string {
   const status = statuses.find((known) => known === code);
   return status === undefined ? code : statusWords[status].label;
 }
 
-/**
- * Returns the parts of an event's sentence. An event without a sentence is shown by its name. `called` returns the
- * label of a capability.
- */
-export function sentenceOf(
-  event: AuditEvent,
-  called: (capability: string) => string = (code) => code,
-): Part[] {
+/** Why a sign-in with a provider failed (SSO-24). */
+const failures: ReadonlyMap<string, string> = new Map([
+  ['cancelled', phrase('it was cancelled')],
+  ['invalid', phrase('it could not be verified')],
+  ['expired', phrase('it took too long or was already used')],
+  ['unavailable', phrase('the provider did not respond')],
+  ['not_invited', phrase('the person has no account and no invitation')],
+  ['domain', phrase('the e-mail address is of a domain that is not allowed')],
+  ['inactive', phrase('the account is not active')],
+]);
+
+/** Returns a property of an event's metadata in the words of the pages. */
+function shownText(event: string, name: string, value: string, labels: Labels): string {
+  if (name === 'capability') return labels.capability(value);
+  if (name === 'status') return statusLabel(value);
+  if (name === 'role' && event.startsWith('team.'))
+    return roleChoices.find((role) => role.value === value)?.label ?? value;
+  if (name === 'role') return labels.role(value);
+  if (name === 'to' && event === 'asset.state.changed') return labels.state(value);
+  if (name === 'error') return failures.get(value) ?? value;
+  return value;
+}
+
+/** Returns the parts of an event's sentence. An event without a sentence is shown by its name. */
+export function sentenceOf(event: AuditEvent, labels: Labels = noLabels): Part[] {
   return templateOf(event)
     .split(/(\{\w+\})/)
     .flatMap((piece): Part[] => {
@@ -42,8 +66,7 @@ export function sentenceOf(
       if (typeof value === 'boolean') return [{ text: value ? phrase('on') : phrase('off') }];
       if (typeof value === 'number') return [{ text: value.toLocaleString(locale()) }];
       if (typeof value !== 'string') return [{ text: '…' }];
-      if (name === 'status') return [{ text: statusLabel(value) }];
-      return [{ text: name === 'capability' ? called(value) : value }];
+      return [{ text: shownText(event.event, name, value, labels) }];
     });
 }
 
@@ -67,6 +90,21 @@ const places: Readonly<Record<string, { readonly words: string; readonly below: 
   field: { words: phrase('a field'), below: '/admin/fields' },
 };
 
+/** The kinds of targets without a page. */
+const kinds: ReadonlyMap<string, string> = new Map([
+  ['link', phrase('a share link')],
+  ['role', phrase('a role')],
+  ['session', phrase('a session')],
+  ['token', phrase('an access token')],
+]);
+
+const placeOf = (kind: string) => (Object.hasOwn(places, kind) ? places[kind] : undefined);
+
+/** Returns the words for a target that has no page, or whose page is not known. */
+export function kindOf({ target_kind: kind = '' }: AuditEvent): string {
+  return placeOf(kind)?.words ?? kinds.get(kind) ?? phrase('something');
+}
+
 /** Returns a title in quotation marks; undefined for an empty one. */
 function titled(title: string | undefined): string | undefined {
   const text = title?.trim() ?? '';
@@ -76,7 +114,7 @@ function titled(title: string | undefined): string | undefined {
 /** Returns the address of an event's target, with its title; undefined if it has no page. */
 export function targetOf(event: AuditEvent): { readonly words: string; readonly href: string } | undefined {
   const { target_kind: kind, target_id: id } = event;
-  const place = kind !== undefined && Object.hasOwn(places, kind) ? places[kind] : undefined;
+  const place = kind === undefined ? undefined : placeOf(kind);
   return place === undefined || id === undefined
     ? undefined
     : { words: titled(event.target_title) ?? place.words, href: `${place.below}/${id}` };

@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { compileLater } from '../../../platform/http/compile-later.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { ExportError, type Place } from './paths.ts';
 
 const ExportedRows = Type.Object({
@@ -41,15 +42,16 @@ const MOST_BYTES = 16 * 1024 * 1024;
 /** Reads what an export is. Throws ExportError if there is none. */
 export async function readDescription(place: Place, path: string): Promise<Description> {
   const found = await place.look(path);
-  if (found === null) throw new ExportError(`there is no export in ${place.root}`);
-  if (found.size > MOST_BYTES) throw new ExportError(`${path} is too large`);
+  if (found === null)
+    throw new ExportError(sentence('there is no export in {directory}', { directory: place.root }));
+  if (found.size > MOST_BYTES) throw new ExportError(sentence('{path} is too large', { path }));
   try {
     const read: unknown = JSON.parse(await text(await place.read(path)));
     if (compiled().Check(read)) return read;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  throw new ExportError(`${path} does not describe an export that this version can read`);
+  throw new ExportError(sentence('{path} does not describe an export that this version can read', { path }));
 }
 
 export function formatDescription(description: Description): string {

@@ -5,8 +5,10 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { lockInstance } from '../../../platform/database/instance-lock.ts';
+import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
 import { syncDirectory } from '../../../platform/files/directory-tree.ts';
 import { makeDirectory } from '../../../platform/files/make-directory.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import { isOutOfRoom } from '../../../platform/storage/room.ts';
 import { DamagedObject, NoSuchObject } from '../../../platform/storage/storage.ts';
 import { inOrder } from '../../backup/copy-files.ts';
@@ -67,9 +69,9 @@ async function* toBuffers(texts: AsyncIterable<string>): AsyncGenerator<Buffer> 
 }
 
 /** Returns why a stored file cannot be exported; throws what has another cause. */
-function whyLost(error: unknown): string {
-  if (error instanceof NoSuchObject) return 'the library does not have its bytes';
-  if (error instanceof DamagedObject) return error.message;
+function whyLost(error: unknown): Sentence {
+  if (error instanceof NoSuchObject) return sentence('the library does not have its bytes');
+  if (error instanceof DamagedObject) return sentenceOfError(error);
   throw error;
 }
 
@@ -79,9 +81,17 @@ async function requireOwn(place: Place, of: Pick<Description, 'kind' | 'user'>):
   if (names.length === 0) return;
   const earlier = await readDescription(place, descriptionFile).catch(() => null);
   if (earlier === null)
-    throw new ExportError(`${place.root} is not empty and has no earlier export; name another directory`);
+    throw new ExportError(
+      sentence('{directory} is not empty and has no earlier export; name another directory', {
+        directory: place.root,
+      }),
+    );
   if (earlier.kind !== of.kind || earlier.user !== of.user)
-    throw new ExportError(`${place.root} has the export of something else; name another directory`);
+    throw new ExportError(
+      sentence('{directory} has the export of something else; name another directory', {
+        directory: place.root,
+      }),
+    );
 }
 
 /** Writes a file of the export as a whole or not at all. */
@@ -146,7 +156,7 @@ async function writeEntry(
     }
     const { sha256, bytes } = measure.result();
     if (known !== null && sha256 !== known)
-      return { lost: { path, reason: 'its stored bytes have another hash' }, before };
+      return { lost: { path, reason: sentence('its stored bytes have another hash') }, before };
     if (same !== null && same.sha256 === sha256) return { file: { ...same, key }, isNew: false };
     await rename(temporary, await place.resolve(path, true));
     const { mtimeMs: modified } = await stat(join(place.root, path));
@@ -232,7 +242,8 @@ async function makeRoot(path: string): Promise<Place> {
   const root = resolve(path);
   await makeDirectory(root, 0o700);
   const found = await lstat(root);
-  if (!found.isDirectory()) throw new ExportError(`${root} is not a directory`);
+  if (!found.isDirectory())
+    throw new ExportError(sentence('{directory} is not a directory', { directory: root }));
   return openPlaceOf(root);
 }
 
@@ -266,9 +277,14 @@ export async function writeBag(
     return await writeInto(place, entries, { describe, at, onWritten });
   } catch (error) {
     if (!isOutOfRoom(error)) throw error;
-    throw new ExportError(`the disk of ${place.root} is full; make room and run the export again`, {
-      cause: error,
-    });
+    throw new ExportError(
+      sentence('the disk of {directory} is full; make room and run the export again', {
+        directory: place.root,
+      }),
+      {
+        cause: error,
+      },
+    );
   } finally {
     lock.release();
     await rm(join(place.root, ownFolder, 'instance.lock'), { force: true });
@@ -330,7 +346,9 @@ export async function* readManifest(place: Place): AsyncGenerator<{ path: string
     const [, sha256 = '', encoded = ''] = /^([0-9a-fA-F]{64})[ \t]+\*?(.+)$/.exec(line) ?? [];
     const path = decodePath(encoded);
     if (!isPayloadPath(path))
-      throw new ExportError(`a line of the manifest is not valid: ${line.slice(0, 200)}`);
+      throw new ExportError(
+        sentence('a line of the manifest is not valid: {line}', { line: line.slice(0, 200) }),
+      );
     yield { path, sha256: sha256.toLowerCase() };
   }
 }

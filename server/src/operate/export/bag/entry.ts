@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Sentence } from '../../../platform/language/sentence.ts';
 
 /** What a file of an export contains. */
 export type EntryContent =
@@ -33,5 +34,5 @@ export interface WrittenFile {
 /** A stored file that an export could not read. */
 export interface LostFile {
   path: string;
-  reason: string;
+  reason: Sentence;
 }

@@ -3,9 +3,10 @@ import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isMissing } from '../../../platform/files/directory-tree.ts';
+import { sentence, ToldError } from '../../../platform/language/sentence.ts';
 
 /** The export cannot be written or read. The message is one line for the operator. */
-export class ExportError extends Error {}
+export class ExportError extends ToldError {}
 
 /** Returns whether a path of a manifest names a file below `data/` and nothing outside. */
 export function isPayloadPath(path: string): boolean {
@@ -42,7 +43,11 @@ export function openPlaceOf(root: string): Place {
     const found = await lookAt(directory);
     if (found === null && create) await mkdir(directory).catch(ignoreExisting);
     else if (found?.isDirectory() !== true)
-      throw new ExportError(`${directory} is ${found === null ? 'missing' : 'no directory of the export'}`);
+      throw new ExportError(
+        found === null
+          ? sentence('{directory} is missing', { directory })
+          : sentence('{directory} is no directory of the export', { directory }),
+      );
     if (known.size >= MOST_KNOWN) known.clear();
     known.add(directory);
   };
@@ -71,7 +76,7 @@ export function openPlaceOf(root: string): Place {
     async read(path) {
       const file = await open(await resolve(path), constants.O_RDONLY | constants.O_NOFOLLOW).catch(
         (error: unknown) => {
-          throw new ExportError(`${path} cannot be read`, { cause: error });
+          throw new ExportError(sentence('{path} cannot be read', { path }), { cause: error });
         },
       );
       return file.createReadStream();

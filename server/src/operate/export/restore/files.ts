@@ -4,6 +4,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
+import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import { logoKey, originalKey, subtitlesKey } from '../../../platform/storage/object-key.ts';
 import type { Storage } from '../../../platform/storage/storage.ts';
 import { inOrder } from '../../backup/copy-files.ts';
@@ -77,20 +79,20 @@ async function storeFile(
   storage: Storage,
   place: Place,
   { path, sha256, kind }: FoundFile,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   const key = kinds[kind].keyOf(sha256);
   const found = await place.look(path);
-  if (found === null) return 'it is missing';
+  if (found === null) return sentence('it is missing');
   if ((await storage.head(key))?.sizeBytes === found.size) return null;
   const temporary = join(storage.incomingDir, `import-${randomUUID()}`);
   const measure = measured();
   try {
     await pipeline(await place.read(path), measure.stream, createWriteStream(temporary, { flags: 'wx' }));
-    if (measure.result().sha256 !== sha256) return 'its bytes have another hash';
+    if (measure.result().sha256 !== sha256) return sentence('its bytes have another hash');
     await storage.adopt(temporary, key);
     return null;
   } catch (error) {
-    if (error instanceof ExportError) return error.message;
+    if (error instanceof ExportError) return sentenceOfError(error);
     throw error;
   } finally {
     await rm(temporary, { force: true });
@@ -123,6 +125,6 @@ export async function storeFiles(
   const { rows } = await client.query<{ hash: string }>('select hash from wanted_files order by hash');
   // Another file of the export may have had the same bytes.
   return rows.map(
-    ({ hash }) => failed.get(hash) ?? { path: hash, reason: 'no file of the export has this hash' },
+    ({ hash }) => failed.get(hash) ?? { path: hash, reason: sentence('no file of the export has this hash') },
   );
 }

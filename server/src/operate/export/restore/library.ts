@@ -2,6 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type pg from 'pg';
 import { createJobQueue, isRestoring, knownMigrations, migrate } from '../../../platform/database/migrate.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { isOutOfRoom } from '../../../platform/storage/room.ts';
 import type { Storage } from '../../../platform/storage/storage.ts';
 import { analyze } from '../../backup/restore.ts';
@@ -23,26 +24,33 @@ export interface Imported {
 async function openExport(path: string): Promise<Place> {
   const root = resolve(path);
   const found = await lstat(root).catch(() => null);
-  if (found?.isDirectory() !== true) throw new ExportError(`${root} is not a directory`);
+  if (found?.isDirectory() !== true)
+    throw new ExportError(sentence('{directory} is not a directory', { directory: root }));
   return openPlaceOf(root);
 }
 
 /** Throws ExportError unless this version can import the export. */
 function requireKnown({ kind, complete, migrations, tables, version }: Description): void {
   if (kind !== 'library')
-    throw new ExportError('this is the export of one person; only that of a library can be imported');
-  if (!complete) throw new ExportError('the export is not complete; run vitrine export again');
+    throw new ExportError(
+      sentence('this is the export of one person; only that of a library can be imported'),
+    );
+  if (!complete) throw new ExportError(sentence('the export is not complete; run vitrine export again'));
   const known = new Set(knownMigrations());
   const isKnown =
     migrations.every((name) => known.has(name)) && tables.every(({ name }) => exportedTables.has(name));
   if (!isKnown)
-    throw new ExportError(`the export was made by a newer Vitrine (${version}); import it with that version`);
+    throw new ExportError(
+      sentence('the export was made by a newer Vitrine ({version}); import it with that version', {
+        version,
+      }),
+    );
 }
 
 /** Returns whether the database is new; throws ExportError if it has content, or another schema than the export. */
 async function requireEmpty(client: pg.ClientBase, { migrations }: Description): Promise<boolean> {
   if (await isRestoring(client))
-    throw new ExportError('this library is only partly restored; run vitrine restore again');
+    throw new ExportError(sentence('this library is only partly restored; run vitrine restore again'));
   const { rows } = await client.query<{ is_new: boolean }>(
     "select to_regclass('public.migrations') is null as is_new",
   );
@@ -53,12 +61,14 @@ async function requireEmpty(client: pg.ClientBase, { migrations }: Description):
     or exists (select from collections) as used`);
   if (used.rows[0]?.used === true)
     throw new ExportError(
-      'this library is not empty; import into a new data directory, or a library without content',
+      sentence('this library is not empty; import into a new data directory, or a library without content'),
     );
   const applied = await client.query<{ name: string }>('select name from migrations order by name');
   if (JSON.stringify(applied.rows.map(({ name }) => name)) !== JSON.stringify(migrations.toSorted()))
     throw new ExportError(
-      'the export was made by another version; import into a new data directory or an empty database, which is then migrated',
+      sentence(
+        'the export was made by another version; import into a new data directory or an empty database, which is then migrated',
+      ),
     );
   return false;
 }
@@ -94,7 +104,9 @@ export async function importLibrary(
     }
   } catch (error) {
     if (!isOutOfRoom(error)) throw error;
-    throw new ExportError('the disk of the library is full; make room and import again', { cause: error });
+    throw new ExportError(sentence('the disk of the library is full; make room and import again'), {
+      cause: error,
+    });
   } finally {
     client.release(true);
   }

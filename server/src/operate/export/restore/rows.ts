@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { createSchema } from '../../../platform/database/migrate.ts';
+import { sentence, sentenceCount } from '../../../platform/language/sentence.ts';
 import { setSequences, withoutConstraints } from '../../backup/load.ts';
 import { linesOf } from '../../backup/manifest.ts';
 import type { Description, ExportedRows } from '../bag/description.ts';
@@ -37,7 +38,7 @@ export async function verifyRows(place: Place, { tables }: Description): Promise
   for (const [path, sha256] of wanted) {
     const hash = createHash('sha256');
     for await (const chunk of await place.read(path)) hash.update(chunk);
-    if (hash.digest('hex') !== sha256) throw new ExportError(`${path} is damaged`);
+    if (hash.digest('hex') !== sha256) throw new ExportError(sentence('{path} is damaged', { path }));
   }
 }
 
@@ -62,9 +63,19 @@ async function insertRows(client: pg.ClientBase, place: Place, { name, columns, 
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === null) throw error;
-    throw new ExportError(`${rowsPath(name)} does not fit this library: ${refusal}`, { cause: error });
+    const told = sentence('{path} does not fit this library: “{detail}”', {
+      path: rowsPath(name),
+      detail: refusal,
+    });
+    throw new ExportError(told, { cause: error });
   }
-  if (inserted !== rows) throw new ExportError(`${rowsPath(name)} has ${inserted} of ${rows} rows`);
+  if (inserted !== rows)
+    throw new ExportError(
+      sentenceCount(rows, ['{path} has {found} of # row', '{path} has {found} of # rows'], {
+        path: rowsPath(name),
+        found: inserted,
+      }),
+    );
 }
 
 /** Tables that a library needs in its own state. */

@@ -1,4 +1,5 @@
 import { ConfigError } from '../../../core/config.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 
 export interface MysqlAddress {
   host: string;
@@ -12,6 +13,7 @@ export interface MysqlAddress {
 }
 
 const form = 'mysql://user:password@host/database';
+const malformed = () => new ConfigError(sentence('--mysql must look like {form}', { form }));
 
 function decode(text: string): string {
   try {
@@ -28,16 +30,17 @@ function decode(text: string): string {
 export function readMysqlAddress(text: string): MysqlAddress {
   const parts = /^mysql:\/\/(?:([^:@]*)(?::(.*))?@)?([^@]*)$/s.exec(text);
   const place = `mysql://${parts?.[3] ?? ''}`;
-  if (parts === null || !URL.canParse(place)) throw new ConfigError(`--mysql must look like ${form}`);
+  if (parts === null || !URL.canParse(place)) throw malformed();
   const { hostname, port, pathname, searchParams } = new URL(place);
   const database = decode(pathname.slice(1));
-  if (hostname === '' || database === '') throw new ConfigError(`--mysql must look like ${form}`);
+  if (hostname === '' || database === '') throw malformed();
   for (const name of searchParams.keys()) {
     if (name !== 'socket' && name !== 'ssl')
-      throw new ConfigError(`--mysql has an unknown parameter ${name}`);
+      throw new ConfigError(sentence('--mysql has an unknown parameter {name}', { name }));
   }
   const ssl = searchParams.get('ssl') ?? 'off';
-  if (ssl !== 'on' && ssl !== 'off') throw new ConfigError('the parameter ssl of --mysql is on or off');
+  if (ssl !== 'on' && ssl !== 'off')
+    throw new ConfigError(sentence('the parameter ssl of --mysql is on or off'));
   return {
     host: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 3306 : Number(port),

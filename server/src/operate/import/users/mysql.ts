@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import { type Connection, createConnection, type TypeCast } from 'mysql2';
 import { ConfigError } from '../../../core/config.ts';
+import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import type { MysqlAddress } from './mysql-address.ts';
 import { type Column, columns, type SourceRow } from './source.ts';
 
@@ -48,18 +50,19 @@ export function streamRows(connection: Connection, sql: string): AsyncIterable<(
   return rows;
 }
 
-/** Returns the driver's message on one line. A refused connection has only a code. */
-export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? String(error.code) : error.name;
-  return error.message === '' ? code : error.message.replaceAll(/\s+/g, ' ');
+/** Returns an error of the driver as a ConfigError that names the server. */
+export function mysqlFault({ socketPath, host, port }: MysqlAddress, error: unknown): ConfigError {
+  if (error instanceof ConfigError) return error;
+  const place = socketPath ?? `${host}:${port}`;
+  return new ConfigError(sentence('MySQL at {place}: {reason}', { place, reason: sentenceOfError(error) }));
 }
 
 async function columnsOf(connection: Connection, table: string): Promise<Column[]> {
   const [, fields] = await connection.promise().query(`select * from ${table} limit 0`);
   const there = new Set(fields.map(({ name }) => name.toLowerCase()));
   for (const needed of ['username', 'password'] as const) {
-    if (!there.has(needed)) throw new ConfigError(`the table ${table} has no column ${needed}`);
+    if (!there.has(needed))
+      throw new ConfigError(sentence('the table {table} has no column {column}', { table, column: needed }));
   }
   return columns.filter((name) => there.has(name));
 }
@@ -84,9 +87,7 @@ export async function* readMysql(address: MysqlAddress, tableName: string): Asyn
       yield { place: fields.has('ref') ? `ref ${fields.get('ref')}` : `row ${read}`, fields };
     }
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    const where = address.socketPath ?? `${address.host}:${address.port}`;
-    throw new ConfigError(`MySQL at ${where}: ${reasonOf(error)}`);
+    throw mysqlFault(address, error);
   } finally {
     connection.destroy();
   }

@@ -2,6 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { Client } from 'ldapts';
 import type { LdapSettings } from '../../../core/identity-provider-settings.ts';
+import { sentence, ToldError } from '../../../platform/language/sentence.ts';
 
 type Endpoint = Pick<LdapSettings, 'host' | 'port' | 'security' | 'authorities' | 'timeoutMs'>;
 
@@ -15,7 +16,7 @@ function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect')
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('close', () => reject(new Error('the directory closed the connection')));
+    socket.once('close', () => reject(new ToldError(sentence('the directory closed the connection'))));
   });
 }
 
@@ -26,7 +27,7 @@ function clientOn(socket: Socket, timeoutMs: number): Client {
     timeout: timeoutMs,
     connectTimeout: timeoutMs,
     createConnection: () => {
-      if (socket.destroyed) throw new Error('the connection to the directory is gone');
+      if (socket.destroyed) throw new ToldError(sentence('the connection to the directory is gone'));
       return socket;
     },
   });
@@ -53,7 +54,7 @@ async function connect(endpoint: Endpoint): Promise<Socket> {
   };
   const socket = security === 'tls' ? connectTls(options) : connectPlain({ host, port });
   const patience = setTimeout(
-    () => socket.destroy(new Error(`no connection within ${timeoutMs} ms`)),
+    () => socket.destroy(new ToldError(sentence('no connection within {time} ms', { time: timeoutMs }))),
     timeoutMs,
   );
   try {
@@ -76,7 +77,10 @@ export async function overConnection<T>(endpoint: Endpoint, ask: (client: Client
   const socket = await connect(endpoint);
   const { timeoutMs } = endpoint;
   const client = clientOn(socket, timeoutMs);
-  const patience = setTimeout(() => socket.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+  const patience = setTimeout(
+    () => socket.destroy(new ToldError(sentence('no answer within {time} ms', { time: timeoutMs }))),
+    timeoutMs,
+  );
   try {
     return await ask(client);
   } finally {

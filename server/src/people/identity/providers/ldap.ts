@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Client, type Entry, ResultCodeError } from 'ldapts';
 import type { IdentityProvider, ProvidedIdentity } from '../../../core/identity-provider.ts';
 import { filterFor, type LdapSettings } from '../../../core/identity-provider-settings.ts';
+import { meaningInWords } from '../../../platform/faults/told-errors.ts';
+import { type Sentence, sentence, ToldError } from '../../../platform/language/sentence.ts';
 import { overConnection } from './connection.ts';
 
 /**
@@ -82,13 +84,17 @@ function identityOf(entry: Entry, settings: LdapSettings): ProvidedIdentity {
   };
 }
 
+const bindingAs = (dn: string) => sentence('binding as {dn}', { dn });
+const searchingIn = (base: string) => sentence('searching {base}', { base });
+
 /** Adds the operation to an error: a directory's codes alone help an operator little. */
-async function during<T>(step: string, work: Promise<T>): Promise<T> {
+async function during<T>(step: Sentence, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (cause) {
     if (!(cause instanceof ResultCodeError)) throw cause;
-    throw new Error(`${step}: ${cause.name}`, { cause });
+    const reason = meaningInWords([cause.name], cause.name);
+    throw new ToldError(sentence('{attempt}: {reason}', { attempt: step, reason }), { cause });
   }
 }
 
@@ -126,8 +132,8 @@ async function accepts(client: Client, dn: string, password: string): Promise<bo
 export async function examineDirectory(settings: LdapSettings): Promise<void> {
   const { bind, searchBase } = settings;
   await overConnection(settings, async (client) => {
-    if (bind !== null) await during(`binding as ${bind.dn}`, client.bind(bind.dn, bind.password));
-    await during(`searching ${searchBase}`, findEntry(client, settings, randomUUID()));
+    if (bind !== null) await during(bindingAs(bind.dn), client.bind(bind.dn, bind.password));
+    await during(searchingIn(searchBase), findEntry(client, settings, randomUUID()));
   });
 }
 
@@ -142,19 +148,16 @@ async function verifyOver(
   password: string,
 ): Promise<ProvidedIdentity | null> {
   const { bind, searchBase } = settings;
-  if (bind !== null) await during(`binding as ${bind.dn}`, client.bind(bind.dn, bind.password));
+  if (bind !== null) await during(bindingAs(bind.dn), client.bind(bind.dn, bind.password));
   const isName = isReadAsTyped(username);
   const search = findEntry(client, settings, isName ? username : randomUUID());
-  const found = await during(`searching ${searchBase}`, search);
+  const found = await during(searchingIn(searchBase), search);
   const entry = isName ? found : null;
   // A bind with an empty password is unauthenticated, and many directories accept it (RFC 4513 section 5.1.2); some end
   // a password at its first NUL.
   const isPassword = password !== '' && !password.includes('\0');
   const dn = entry?.dn ?? `cn=${randomUUID()},${searchBase}`;
-  const accepted = await during(
-    `binding as ${dn}`,
-    accepts(client, dn, isPassword ? password : randomUUID()),
-  );
+  const accepted = await during(bindingAs(dn), accepts(client, dn, isPassword ? password : randomUUID()));
   return entry !== null && isPassword && accepted ? identityOf(entry, settings) : null;
 }
 
