@@ -13,6 +13,8 @@ interface DrawnFile {
   media: MediaFacts;
   /** Whether its text has East Asian characters. */
   has_east_asian_text: boolean;
+  /** Whether its text has Arabic or Hebrew letters. */
+  has_right_to_left_text: boolean;
 }
 
 /** What of a file a change draws otherwise: its previews with its tiles, or its streams. */
@@ -99,6 +101,12 @@ const changes: readonly Change[] = [
     part: 'previews',
     applies: (file) => isVideo(file) && file.media.start_timecode === undefined,
     isDrawnAnew: hasTimecode,
+  },
+  // Bars were drawn in place of these letters.
+  {
+    version: 5,
+    part: 'previews',
+    applies: (file) => file.has_right_to_left_text && isOf('text/plain', 'application/json')(file),
   },
 ];
 

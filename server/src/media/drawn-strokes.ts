@@ -1,7 +1,7 @@
 import { type DrawnSize, shapeOf } from '@vitrine/contract/stroke-shapes';
 import type { Stroke } from '@vitrine/contract/strokes';
 import { escapeHtml } from '../platform/escape-html.ts';
-import { pathOf } from './typesetting/faces.ts';
+import { pathOf } from './typesetting/set-text.ts';
 
 /** Returns strokes as SVG elements. Letters are paths, so that they look the same on every machine. */
 export function drawnStrokes(strokes: readonly Stroke[], size: DrawnSize): string {

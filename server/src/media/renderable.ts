@@ -123,7 +123,7 @@ const renderings: ReadonlyMap<string, Rendering> = new Map<string, Rendering>([
  * Increase this when makers support new types, make more of a file (`assets/previews/lacking.ts`), or draw it otherwise
  * (`drawing-changes.ts`), so that stored files are checked again.
  */
-export const MAKERS_VERSION = 4;
+export const MAKERS_VERSION = 5;
 
 /** Returns whether renditions can be made of files of this media type. */
 export function isRenderable(mime: string): boolean {

@@ -1,15 +1,16 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { escapeHtml } from '../platform/escape-html.ts';
 import { sharp, webp } from './tuned-sharp.ts';
-import { canDraw, measure, pathOf } from './typesetting/faces.ts';
+import { canDraw } from './typesetting/faces.ts';
+import { measure, pathOf } from './typesetting/set-text.ts';
 
 /** Letter size as a fraction of the picture's shorter edge, with a legible minimum. */
 const LETTER_PART = 1 / 18;
 const SMALLEST_LETTER = 11;
 
 /**
- * Draws one line of text in one colour on a transparent background, with the bundled fonts, which have East Asian
- * characters. Texts in other scripts are drawn with the fonts of the machine.
+ * Draws one line of text in one colour on a transparent background, with the bundled fonts, which have Arabic, Hebrew and
+ * East Asian characters. Texts in other scripts are drawn with the fonts of the machine.
  */
 async function line(text: string, size: number, colour: string): Promise<Buffer> {
   if (canDraw('bold', text)) {

@@ -1,7 +1,7 @@
 import type { PDFOperator } from '@cantoo/pdf-lib';
 import { shapeOf, usualColor } from '@vitrine/contract/stroke-shapes';
 import type { Stroke } from '@vitrine/contract/strokes';
-import { measure, pathOf } from '../typesetting/faces.ts';
+import { measure, pathOf } from '../typesetting/set-text.ts';
 import type { PageSpace } from './page-space.ts';
 
 type PdfLib = typeof import('@cantoo/pdf-lib');

@@ -1,4 +1,5 @@
-import { type Face, measure } from '../typesetting/faces.ts';
+import type { Face } from '../typesetting/faces.ts';
+import { measure } from '../typesetting/set-text.ts';
 
 /** Breaks a text into lines of this width, between words or, where a word is too long, within it. */
 export function linesOf(text: string, face: Face, size: number, width: number): string[] {

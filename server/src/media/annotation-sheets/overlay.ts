@@ -2,7 +2,7 @@ import type { Anchor } from '@vitrine/contract/annotations';
 import { type DrawnSize, usualColor } from '@vitrine/contract/stroke-shapes';
 import type { Stroke } from '@vitrine/contract/strokes';
 import { drawnStrokes, svgOf } from '../drawn-strokes.ts';
-import { measure, pathOf } from '../typesetting/faces.ts';
+import { measure, pathOf } from '../typesetting/set-text.ts';
 
 /** Where the number of an annotation is, in fractions; null for anchors without a place in the picture. */
 function pinAt(anchor: Anchor): { x: number; y: number } | null {

@@ -1,6 +1,10 @@
 import { open, writeFile } from 'node:fs/promises';
 import type { PDFFont, PDFImage, PDFPage } from '@cantoo/pdf-lib';
+import { directionOf, type Language } from '@vitrine/contract/languages';
+import { type Direction, directionOfText, levelsOf } from '../typesetting/directions.ts';
+import { isInvisible } from '../typesetting/faces.ts';
 import { openPdfGlyphs } from '../typesetting/pdf-glyphs.ts';
+import { lineOfClusters } from '../typesetting/set-text.ts';
 import { linesOf } from './lines.ts';
 import type { Drawn } from './overlay.ts';
 import { drawOver } from './picture.ts';
@@ -12,6 +16,8 @@ const WIDTH = PAGE[0] - 2 * MARGIN;
 const MOST_PICTURE_HEIGHT = 420;
 const LETTERS = 10;
 const LINE = 14;
+/** How far texts are from the side at which their headings begin. */
+const INDENT = 16;
 
 /** The longest edge of a picture; of many pictures, which are all in memory until the document is written. */
 const EDGE = { few: 2048, many: 800 };
@@ -28,6 +34,8 @@ export interface SheetPart {
 
 /** What a contact sheet shows. Texts are on one line. */
 export interface SheetContents {
+  /** That of the sheet's own words. Pages of one from right to left are mirrored. */
+  language: Language;
   title: string;
   /** What a sheet without parts says. */
   empty: string;
@@ -36,17 +44,34 @@ export interface SheetContents {
 
 /** Draws lines of text from the top of a page down, and begins another page when one is full. */
 interface Writer {
-  text(text: string, face?: 'regular' | 'bold', left?: number): void;
+  /** Writes a name at the start of the page, in its own direction. */
+  name(text: string): void;
+  /** Writes a line of the sheet's own words, in the direction of the page. */
+  heading(text: string): void;
+  /** Writes what somebody wrote, in its own direction. */
+  body(text: string, indent: number): void;
   picture(image: PDFImage, width: number, height: number): void;
   gap(points: number): void;
   save(): Promise<Uint8Array>;
 }
 
+/** How a text is written. */
+interface Look {
+  face: 'regular' | 'bold';
+  base: Direction;
+  /** From the side at which lines of the page begin. */
+  indent: number;
+}
+
 /** Opens a document. Texts that Helvetica can write are in it, all others in the bundled typefaces. */
-async function openWriter(title: string) {
-  const { PDFDocument, StandardFonts } = await import('@cantoo/pdf-lib');
+async function openWriter(title: string, language: Language) {
+  const { PDFDocument, ReadingDirection, StandardFonts } = await import('@cantoo/pdf-lib');
   const document = await PDFDocument.create();
+  const start = directionOf(language);
   document.setTitle(title);
+  document.setLanguage(language);
+  if (start === 'rtl')
+    document.catalog.getOrCreateViewerPreferences().setReadingDirection(ReadingDirection.R2L);
   const fonts: Record<'regular' | 'bold', PDFFont> = {
     regular: await document.embedFont(StandardFonts.Helvetica),
     bold: await document.embedFont(StandardFonts.HelveticaBold),
@@ -60,20 +85,47 @@ async function openWriter(title: string) {
     page = document.addPage([...PAGE]);
     top = PAGE[1] - MARGIN;
   };
+  const leftOf = (width: number, indent = 0) =>
+    start === 'rtl' ? PAGE[0] - MARGIN - indent - width : MARGIN + indent;
+  const writeLine = (line: string, levels: Uint8Array, { face, base, indent }: Look) => {
+    const font = fonts[face];
+    const shown = line.trimEnd();
+    const y = top - LETTERS;
+    const letters = [...shown].filter((character) => !isInvisible(character));
+    const isKnown = letters.every((character) => known.has(character.codePointAt(0) ?? 0));
+    if (isKnown && base === 'ltr') {
+      const text = letters.join('');
+      const x = leftOf(font.widthOfTextAtSize(text, LETTERS), indent);
+      page.drawText(text, { x, y, size: LETTERS, font });
+      return;
+    }
+    const clusters = lineOfClusters(face, shown, { base, levels });
+    const width = clusters.reduce((sum, cluster) => sum + cluster.width, 0) * LETTERS;
+    glyphs.write(page, clusters, { x: leftOf(width, indent), y, size: LETTERS });
+  };
+  const write = (text: string, look: Look) => {
+    const levels = levelsOf(text, look.base);
+    let at = 0;
+    for (const line of linesOf(text, look.face, LETTERS, WIDTH - look.indent)) {
+      reserve(LINE);
+      writeLine(line, levels.subarray(at, at + line.length), look);
+      at += line.length;
+      top -= LINE;
+    }
+  };
   const writer: Writer = {
-    text(text, face = 'regular', left = 0) {
-      for (const line of linesOf(text, face, LETTERS, WIDTH - left)) {
-        reserve(LINE);
-        const at = { x: MARGIN + left, y: top - LETTERS, size: LETTERS };
-        const isKnown = [...line].every((character) => known.has(character.codePointAt(0) ?? 0));
-        if (isKnown) page.drawText(line, { ...at, font: fonts[face] });
-        else glyphs.write(page, line, { ...at, face });
-        top -= LINE;
-      }
+    name(text) {
+      write(text, { face: 'bold', base: directionOfText(text, start), indent: 0 });
+    },
+    heading(text) {
+      write(text, { face: 'bold', base: start, indent: 0 });
+    },
+    body(text, indent) {
+      write(text, { face: 'regular', base: directionOfText(text, start), indent });
     },
     picture(image, width, height) {
       reserve(height + LINE);
-      page.drawImage(image, { x: MARGIN, y: top - height, width, height });
+      page.drawImage(image, { x: leftOf(width), y: top - height, width, height });
       top -= height + 8;
     },
     gap(points) {
@@ -93,26 +145,26 @@ async function openWriter(title: string) {
  */
 export async function writeSheet(
   path: string,
-  { title, empty, parts }: SheetContents,
+  { language, title, empty, parts }: SheetContents,
   to: string,
 ): Promise<void> {
   const pictures = await open(path);
   try {
-    const { document, writer } = await openWriter(title);
-    writer.text(title, 'bold');
+    const { document, writer } = await openWriter(title, language);
+    writer.name(title);
     writer.gap(6);
-    if (parts.length === 0) writer.text(empty);
+    if (parts.length === 0) writer.body(empty, 0);
     const edge = parts.length > FEW_PICTURES ? EDGE.many : EDGE.few;
     for (const { title, picture, drawn, entries } of parts) {
-      writer.text(title, 'bold');
+      writer.name(title);
       const rendition = picture === null ? null : Buffer.alloc(picture.length);
       if (rendition !== null) await pictures.read(rendition, 0, rendition.length, picture?.offset);
       const { bytes, width, height } = await drawOver(rendition, drawn, edge);
       const scale = Math.min(WIDTH / width, MOST_PICTURE_HEIGHT / height);
       writer.picture(await document.embedJpg(bytes), width * scale, height * scale);
       for (const { heading, text } of entries) {
-        writer.text(heading, 'bold');
-        writer.text(text, 'regular', 16);
+        writer.heading(heading);
+        writer.body(text, INDENT);
       }
       writer.gap(12);
     }

@@ -1,8 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { create, type Font } from 'fontkit';
 import { asFileFault, BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
-import { measure, pathOf } from '../typesetting/faces.ts';
 import { type Line, lineOf, outline } from '../typesetting/outlines.ts';
+import { measure, pathOf } from '../typesetting/set-text.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
 
 /** Size limit; the largest fonts, with all Chinese characters in many weights, have half of this. */

@@ -1,4 +1,5 @@
 import { marked, type Token, type Tokens } from 'marked';
+import { directionOfText } from '../typesetting/directions.ts';
 import type { Face } from '../typesetting/faces.ts';
 import type { Page, Run } from '../typesetting/page.ts';
 import { colouredRuns, highlighted } from './highlighted.ts';
@@ -60,15 +61,18 @@ function drawList(page: Page, { items, ordered, start }: Tokens.List, place: Pla
           : '☐'
         : '•';
     const { y } = page;
+    const direction = directionOfText(item.text);
     page.set({
       runs: [{ text: mark, face: 'regular', fill: FAINT }],
       size: SIZE,
       left: place.left + 8,
-      right: place.right,
+      right: place.right - 8,
       cut: 'words',
+      direction,
     });
     page.y = y;
-    drawTokens(page, item.tokens, { ...place, left: place.left + 46, depth: place.depth + 1 }, 8);
+    const sides = direction === 'rtl' ? { right: place.right - 46 } : { left: place.left + 46 };
+    drawTokens(page, item.tokens, { ...place, ...sides, depth: place.depth + 1 }, 8);
   }
 }
 

@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { create, type Font, type Glyph } from 'fontkit';
 import { InstallationFault } from '../faults.ts';
 import { eastAsianGlyph } from './east-asian.ts';
-import { outline } from './outlines.ts';
 
 /**
  * Bundled typefaces, so that texts look the same on every machine, even without installed fonts. Glyphs become paths;
@@ -35,8 +34,7 @@ function openFace(name: string): Font {
   throw new InstallationFault(`${name} is a collection`);
 }
 
-function openPart(face: Face, part: string): Font {
-  const [family, weight] = sources[face];
+function openPart(family: string, part: string, weight: number): Font {
   const name = `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
   const known = fonts.get(name);
   if (known !== undefined) return known;
@@ -48,11 +46,16 @@ function openPart(face: Face, part: string): Font {
 interface Drawn {
   font: Font;
   glyph: Glyph;
+  /** Whether the form of the glyph depends on its neighbours. */
+  isJoined: boolean;
 }
 
 /** Scripts whose characters are two columns wide. */
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
+
+/** Scripts whose letters join or have marks: Hebrew and Arabic. */
+const joined = /[\u0590-\u06ff\u0750-\u077f\u0870-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/u;
 
 const glyphs = new Map<string, Drawn | null>();
 
@@ -61,16 +64,28 @@ export function glyphOf(face: Face, codePoint: number): Drawn | null {
   const key = `${face} ${codePoint}`;
   let found = glyphs.get(key);
   if (found !== undefined) return found;
-  found = null;
-  for (const part of parts) {
-    const font = openPart(face, part);
-    if (!font.hasGlyphForCodePoint(codePoint)) continue;
-    found = { font, glyph: font.glyphForCodePoint(codePoint) };
-    break;
-  }
-  if (found === null && wide.test(String.fromCodePoint(codePoint))) found = eastAsianGlyph(codePoint);
+  found = findGlyph(face, codePoint);
   glyphs.set(key, found);
   return found;
+}
+
+function findGlyph(face: Face, codePoint: number): Drawn | null {
+  const [family, weight] = sources[face];
+  for (const part of parts) {
+    const font = openPart(family, part, weight);
+    if (font.hasGlyphForCodePoint(codePoint))
+      return { font, glyph: font.glyphForCodePoint(codePoint), isJoined: false };
+  }
+  const character = String.fromCodePoint(codePoint);
+  if (joined.test(character)) {
+    for (const script of ['arabic', 'hebrew']) {
+      const font = openPart(`noto-sans-${script}`, script, weight);
+      if (font.hasGlyphForCodePoint(codePoint))
+        return { font, glyph: font.glyphForCodePoint(codePoint), isJoined: true };
+    }
+  }
+  const found = wide.test(character) ? eastAsianGlyph(codePoint) : null;
+  return found === null ? null : { ...found, isJoined: false };
 }
 
 /** Returns the width of a character as a fraction of the font size. */
@@ -82,33 +97,15 @@ export function widthOf(face: Face, character: string): number {
   return wide.test(character) ? 1.2 : 0.6;
 }
 
-/**
- * Returns path data of a text that starts at `x` on the baseline `y`. Draws a bar for a character without a glyph.
- */
-export function pathOf(face: Face, text: string, size: number, x: number, y: number): string {
-  let pen = x;
-  let data = '';
-  for (const character of text) {
-    const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
-    const width = widthOf(face, character) * size;
-    if (drawn !== null) data += outline(drawn.glyph, size / drawn.font.unitsPerEm, pen, y);
-    else if (/[\p{L}\p{N}\p{S}\p{P}]/u.test(character)) {
-      const [left, top] = [Math.round(pen + size * 0.08), Math.round(y - size * 0.6)];
-      data += `M${left} ${top}h${Math.round(width - size * 0.16)}v${Math.round(size * 0.55)}h${-Math.round(width - size * 0.16)}Z`;
-    }
-    pen += width;
-  }
-  return data;
-}
+/** Joiners, marks of direction, and selectors of variants, which are never drawn. */
+const invisible = /^[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]$|^\p{Variation_Selector}$/u;
 
-/** Returns whether the bundled faces have every character of a text. */
+/** Returns whether a character is never drawn itself. */
+export const isInvisible = (character: string): boolean => invisible.test(character);
+
+/** Returns whether the bundled faces have every character of a text that is drawn. */
 export function canDraw(face: Face, text: string): boolean {
-  return [...text].every((character) => glyphOf(face, character.codePointAt(0) ?? 32) !== null);
-}
-
-/** Returns the width of a text in pixels. */
-export function measure(face: Face, text: string, size: number): number {
-  let width = 0;
-  for (const character of text) width += widthOf(face, character);
-  return width * size;
+  return [...text].every(
+    (character) => isInvisible(character) || glyphOf(face, character.codePointAt(0) ?? 32) !== null,
+  );
 }

@@ -1,6 +1,5 @@
 import type { PDFDocument, PDFPage, PDFRef } from '@cantoo/pdf-lib';
-import type { Glyph } from 'fontkit';
-import { type Face, glyphOf, widthOf } from './faces.ts';
+import type { Cluster, PlacedGlyph } from './clusters.ts';
 import { commandsOf } from './outlines.ts';
 
 /** Units of a line's height in the fonts of a document. */
@@ -10,11 +9,14 @@ const MOST_IN_FONT = 256;
 
 const pair = (x: number, y: number) => `${Math.round(x)} ${Math.round(y)}`;
 
-/** Returns a glyph as operators of a path that is filled, in the units of the fonts of a document. */
-function pathOf(glyph: Glyph, scale: number): string {
+/** Returns a glyph as operators of a path, in the units of the fonts of a document. */
+function pathOf({ font, glyph, x: left, y: bottom }: PlacedGlyph): string[] {
   let [x, y] = [0, 0];
-  const path = commandsOf(glyph).map(({ command, args }) => {
-    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = args.map((value) => value * scale);
+  const scale = UNITS / font.unitsPerEm;
+  return commandsOf(glyph).map(({ command, args }) => {
+    const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = args.map(
+      (value, index) => value * scale + (index % 2 === 0 ? left : bottom) * UNITS,
+    );
     const [fromX, fromY] = [x, y];
     switch (command) {
       case 'moveTo':
@@ -35,15 +37,16 @@ function pathOf(glyph: Glyph, scale: number): string {
         return 'h';
     }
   });
+}
+
+/** Returns what is drawn of a cluster: its glyphs, or a box if no bundled face has its character. */
+function drawingOf({ glyphs, isMissing, width }: Cluster): string {
+  if (isMissing) return `80 50 ${Math.round(width * UNITS) - 160} 550 re f`;
+  const path = glyphs.flatMap(pathOf);
   return path.length === 0 ? '' : `${path.join('\n')}\nf`;
 }
 
-/** A box in place of a character that no bundled face has. */
-function boxOf(character: string, width: number): string {
-  return /[\p{L}\p{N}\p{S}\p{P}]/u.test(character) ? `80 50 ${Math.round(width) - 160} 550 re f` : '';
-}
-
-/** A character in a font of the document: the font's number and the code in it. */
+/** A cluster in a font of the document: the font's number and the code in it. */
 interface Code {
   font: number;
   hex: string;
@@ -52,13 +55,13 @@ interface Code {
 /** A font that is filled while the document is written. */
 interface OpenFont {
   ref: PDFRef;
-  glyphs: { ref: PDFRef; width: number; character: string }[];
+  glyphs: { ref: PDFRef; width: number; text: string }[];
 }
 
 /** Characters of the bundled typefaces in a document. */
 export interface PdfGlyphs {
-  /** Writes a line of text at a place of a page, in points from its lower left corner. */
-  write(page: PDFPage, text: string, at: { x: number; y: number; size: number; face: Face }): void;
+  /** Writes clusters from left to right at a place of a page, in points from its lower left corner. */
+  write(page: PDFPage, line: readonly Cluster[], at: { x: number; y: number; size: number }): void;
   /** Completes the fonts. Call it once, before the document is saved. */
   finish(): void;
 }
@@ -74,16 +77,12 @@ export async function openPdfGlyphs(document: PDFDocument): Promise<PdfGlyphs> {
   const codes = new Map<string, Code>();
   const named = new Map<PDFPage, Set<number>>();
 
-  const embed = (face: Face, character: string): PDFRef => {
-    const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
-    const width = widthOf(face, character) * UNITS;
-    const path =
-      drawn === null ? boxOf(character, width) : pathOf(drawn.glyph, UNITS / drawn.font.unitsPerEm);
-    return context.register(context.flateStream(`${Math.round(width)} 0 d0\n${path}`));
+  const embed = (cluster: Cluster): PDFRef => {
+    const width = Math.round(cluster.width * UNITS);
+    return context.register(context.flateStream(`${width} 0 d0\n${drawingOf(cluster)}`));
   };
-  const codeOf = (face: Face, character: string): Code => {
-    const key = `${face} ${character}`;
-    const known = codes.get(key);
+  const codeOf = (cluster: Cluster): Code => {
+    const known = codes.get(cluster.key);
     if (known !== undefined) return known;
     let font = fonts.at(-1);
     if (font === undefined || font.glyphs.length === MOST_IN_FONT) {
@@ -91,13 +90,10 @@ export async function openPdfGlyphs(document: PDFDocument): Promise<PdfGlyphs> {
       fonts.push(font);
     }
     const hex = font.glyphs.length.toString(16).padStart(2, '0');
-    font.glyphs.push({
-      ref: embed(face, character),
-      width: Math.round(widthOf(face, character) * UNITS),
-      character,
-    });
+    const { text, width } = cluster;
+    font.glyphs.push({ ref: embed(cluster), width: Math.round(width * UNITS), text });
     const code = { font: fonts.length - 1, hex };
-    codes.set(key, code);
+    codes.set(cluster.key, code);
     return code;
   };
   const nameFont = (page: PDFPage, font: number): string => {
@@ -109,11 +105,11 @@ export async function openPdfGlyphs(document: PDFDocument): Promise<PdfGlyphs> {
     known.add(font);
     return `G${font}`;
   };
-  /** Says which character each code is. */
+  /** Says which characters each code is. */
   const meaningOf = ({ glyphs }: OpenFont): string => {
     const pairs = glyphs.map(
-      ({ character }, code) =>
-        `<${code.toString(16).padStart(2, '0')}> <${Buffer.from(character, 'utf16le').swap16().toString('hex')}>`,
+      ({ text }, code) =>
+        `<${code.toString(16).padStart(2, '0')}> <${Buffer.from(text, 'utf16le').swap16().toString('hex')}>`,
     );
     const blocks = Array.from({ length: Math.ceil(pairs.length / 100) }, (_, index) => {
       const block = pairs.slice(index * 100, index * 100 + 100);
@@ -129,10 +125,10 @@ export async function openPdfGlyphs(document: PDFDocument): Promise<PdfGlyphs> {
   };
 
   return {
-    write(page, text, { x, y, size, face }) {
+    write(page, line, { x, y, size }) {
       const runs: { font: number; hex: string[] }[] = [];
-      for (const character of text) {
-        const { font, hex } = codeOf(face, character);
+      for (const cluster of line) {
+        const { font, hex } = codeOf(cluster);
         const last = runs.at(-1);
         if (last?.font === font) last.hex.push(hex);
         else runs.push({ font, hex: [hex] });

@@ -11,7 +11,7 @@ import {
   exportPostSheet,
 } from '@vitrine/contract/annotation-exports';
 import type { Anchor } from '@vitrine/contract/annotations';
-import { directionOf, type Language } from '@vitrine/contract/languages';
+import type { Language } from '@vitrine/contract/languages';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { checkDiscussed } from '../../../access/annotations.ts';
@@ -104,9 +104,6 @@ export const fcpxml = handle(exportFcpxml, async ({ db }, { caller, params, quer
 /** Most annotations of a contact sheet. */
 const MOST_ON_SHEET = 500;
 
-/** The bundled typefaces have no Arabic or Hebrew letters, so sheets for these readers are in English (ANNOTATION-14). */
-const languageOfSheet = (language: Language) => (directionOf(language) === 'rtl' ? 'en' : language);
-
 /** Answers with a contact sheet. */
 async function sheet(deps: Deps, caller: Caller, language: Language, title: string, of: Exported) {
   const annotations = (await readExported(deps.db, caller, of)).slice(0, MOST_ON_SHEET);
@@ -128,13 +125,13 @@ export const sheetOfPost = handle(exportPostSheet, async (deps, { caller, params
     .select('title')
     .where('id', '=', params.id)
     .executeTakeFirst();
-  const language = languageOfSheet(readerLanguage(caller, http));
+  const language = readerLanguage(caller, http);
   return sheet(deps, caller, language, post?.title || say(language, 'Annotations'), { post: params.id });
 });
 
 export const sheetOfAsset = handle(exportAssetSheet, async (deps, { caller, params, http }) => {
   const { title } = await readFile(deps.db, caller, params.id);
-  const language = languageOfSheet(readerLanguage(caller, http));
+  const language = readerLanguage(caller, http);
   return sheet(deps, caller, language, title, { asset: params.id });
 });
 

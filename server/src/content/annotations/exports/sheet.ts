@@ -58,6 +58,9 @@ async function appendPicture(pictures: FileHandle, picture: Buffer | null): Prom
   return { offset: size, length: picture.length };
 }
 
+/** Isolates a part of a line, so that it does not turn the order of its neighbours. */
+const isolated = (part: string) => `\u2068${part}\u2069`;
+
 function shortened(text: string): string {
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1).trimEnd()}…` : text;
 }
@@ -100,7 +103,10 @@ async function partsOf(
           resolved_at === null ? '' : say(language, 'resolved'),
         ];
         return {
-          heading: `${number}  ${facts.filter((fact) => fact !== '').join(' · ')}`,
+          heading: `${number}  ${facts
+            .filter((fact) => fact !== '')
+            .map(isolated)
+            .join(' · ')}`,
           text: shortened(onOneLine(body)),
         };
       }),
@@ -137,7 +143,7 @@ export async function writeSheet(
     );
     const turn = caller.kind === 'user' ? String(caller.ref) : caller.kind;
     const empty = say(language, 'There are no annotations.');
-    const contents = { title: onOneLine(title), empty, parts };
+    const contents = { language, title: onOneLine(title), empty, parts };
     await deps.decoders.run('sheet', turn, 'annotationSheet', { path, contents, to });
     return await readOnce(to);
   } catch (error) {

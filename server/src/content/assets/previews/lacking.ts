@@ -15,6 +15,7 @@ export interface StoredFile {
   media: MediaFacts;
   has_text: boolean;
   has_east_asian_text: boolean;
+  has_right_to_left_text: boolean;
   has_ladder: boolean;
   has_tiles: boolean;
   /** Whether its streams were made or attempted. */

@@ -78,6 +78,7 @@ export function staleFiles(ladderVersion: number): RawBuilder<Candidate> {
       (select f.hash from files f where ${isOfEarlierMakers} order by f.makers_version, f.hash limit ${LOOKED_AT}))
     select f.hash, f.mime, f.makers_version, f.pixel_width as width, f.pixel_height as height, f.media, f.text <> '' as has_text,
       f.text ~ '[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]' as has_east_asian_text,
+      f.text ~ '[\u0590-\u06ff\ufb1d-\ufdff\ufe70-\ufefc]' as has_right_to_left_text,
       f.renditions ? 'col' as has_ladder, f.renditions ? ${TILES}::text as has_tiles, t.file_hash is not null as has_transcode,
       ${isOfEarlierLadder(ladderVersion)} as is_of_earlier_ladder, ${isOfEarlierMakers} as is_of_earlier_makers,
       f.origin_peer_id is not null as is_mirrored,

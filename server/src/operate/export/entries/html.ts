@@ -19,7 +19,7 @@ export function pageHead(title: string): string {
     '<html lang="en"><head><meta charset="utf-8">',
     `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self' file:; style-src 'unsafe-inline'">`,
     `<meta name="viewport" content="width=device-width"><title>${escapeHtml(title)}</title><style>${style}</style></head><body>`,
-    `<h1>${escapeHtml(title)}</h1>`,
+    `<h1 dir="auto">${escapeHtml(title)}</h1>`,
     '',
   ].join('\n');
 }
@@ -31,13 +31,13 @@ export function nameOf(person: ExportedPerson | null): string {
 }
 
 export function paragraph(text: string): string {
-  return text === '' ? '' : `<p>${escapeHtml(text)}</p>\n`;
+  return text === '' ? '' : `<p dir="auto">${escapeHtml(text)}</p>\n`;
 }
 
 export function aboutLine(parts: readonly string[]): string {
   return `<p class="about">${parts
     .filter((part) => part !== '')
-    .map(escapeHtml)
+    .map((part) => `<bdi>${escapeHtml(part)}</bdi>`)
     .join(' · ')}</p>\n`;
 }
 
@@ -47,7 +47,7 @@ export function memberHtml({ title, path, is_picture: isPicture }: ExportedMembe
   const address = escapeHtml(linkTo(path, page));
   const name = escapeHtml(title ?? '');
   const shown = isPicture ? `<img src="${address}" alt="" loading="lazy">` : '';
-  return `<figure>${shown}<figcaption><a href="${address}">${name}</a></figcaption></figure>\n`;
+  return `<figure>${shown}<figcaption><a href="${address}"><bdi>${name}</bdi></a></figcaption></figure>\n`;
 }
 
 function commentHtml({
@@ -58,7 +58,7 @@ function commentHtml({
   annotation,
 }: ExportedComment): string {
   const place = annotation === null ? '' : ' on a part of a file';
-  const about = `<strong>${escapeHtml(nameOf(author))}</strong>${place}, ${escapeHtml(at)}`;
+  const about = `<strong><bdi>${escapeHtml(nameOf(author))}</bdi></strong>${place}, ${escapeHtml(at)}`;
   return `<div${parent === null ? '' : ' class="reply"'}><p class="about">${about}</p>${paragraph(body)}</div>\n`;
 }
 
