@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { inStages } from '../../src/operate/imports/stages.ts';
 
@@ -9,22 +10,35 @@ async function* batchesTo(last: number): AsyncGenerator<Batch> {
   for (let id = 1; id <= last; id += 1) yield { id };
 }
 
-/** Records what happens to batches. The stage of one of them fails. */
-function recorder(failing: string | null = null) {
+/** Stages of which each waits until the test ends it, and what has happened. */
+function conductor() {
   const happened: string[] = [];
+  const discarded = new Set<number>();
+  const ends = new Map<string, PromiseWithResolvers<void>>();
+  const endOf = (what: string) => {
+    const end = ends.get(what) ?? Promise.withResolvers<void>();
+    ends.set(what, end);
+    return end;
+  };
   const happens = async (what: string) => {
     happened.push(what);
-    await Promise.resolve();
-    if (what === failing) throw new Error(`${what} failed`);
-    happened.push(`${what} ended`);
+    await endOf(what).promise;
   };
-  const discarded = new Set<number>();
   return {
     happened,
     discarded,
+    /** Ends stages, before or after they begin, and waits until everything has happened that they let happen. */
+    async end(...stages: readonly string[]) {
+      for (const stage of stages) endOf(stage).resolve();
+      await setImmediate();
+    },
+    async fail(stage: string) {
+      endOf(stage).reject(new Error(`${stage} failed`));
+      await setImmediate();
+    },
     stages: {
-      prepare: ({ id }: Batch, before: Batch | null) =>
-        happens(`prepare ${id} after ${before?.id ?? 'none'}`),
+      prepare: ({ id }: Batch, before: readonly Batch[]) =>
+        happens(before.length === 0 ? `prepare ${id}` : `prepare ${id} after ${before.map((one) => one.id)}`),
       write: ({ id }: Batch) => happens(`write ${id}`),
       discard: ({ id }: Batch) => {
         discarded.add(id);
@@ -33,45 +47,64 @@ function recorder(failing: string | null = null) {
   };
 }
 
-const place = (all: readonly string[], what: string) => {
-  expect(all).toContain(what);
-  return all.indexOf(what);
-};
-
 // IMPORT-16
-test('a batch is prepared while the one before is written, and each is written once in order', async () => {
-  const { happened, discarded, stages } = recorder();
-  await inStages(batchesTo(4), stages);
-  expect(happened.filter((what) => /^write \d$/.test(what))).toEqual([
-    'write 1',
-    'write 2',
-    'write 3',
-    'write 4',
-  ]);
-  expect(place(happened, 'prepare 3 after 2')).toBeLessThan(place(happened, 'write 2 ended'));
-  expect(place(happened, 'prepare 3 after 2')).toBeGreaterThan(place(happened, 'write 1 ended'));
-  expect(place(happened, 'write 3')).toBeGreaterThan(place(happened, 'prepare 3 after 2 ended'));
+test('a batch is prepared while the one before is prepared or written, and each is written once in order', async () => {
+  const { happened, discarded, end, stages } = conductor();
+  const ended = inStages(batchesTo(4), stages);
+  await end();
+  expect(happened).toEqual(['prepare 1', 'prepare 2 after 1']);
+  await end('prepare 2 after 1');
+  expect(happened).toHaveLength(2);
+  await end('prepare 1');
+  expect(happened.slice(2)).toEqual(['write 1']);
+  await end('write 1');
+  expect(happened.slice(3)).toEqual(['write 2', 'prepare 3 after 2']);
+  await end('write 2', 'prepare 3 after 2');
+  expect(happened.slice(5)).toEqual(['write 3', 'prepare 4 after 3']);
+  await end('write 3', 'prepare 4 after 3', 'write 4');
+  await ended;
+  expect(happened.slice(7)).toEqual(['write 4']);
   expect(discarded.size).toBe(0);
 });
 
-test.each([
-  // What writes or prepares a batch discards that batch itself.
-  ['write 2', [3, 4]],
-  ['prepare 3 after 2', [3, 4]],
-])('after "%s" fails nothing more begins, and what is not written is discarded', async (failing, left) => {
-  const { happened, discarded, stages } = recorder(failing);
-  await expect(inStages(batchesTo(9), stages)).rejects.toThrow(`${failing} failed`);
-  expect(happened.some((what) => /^(?:write 3|prepare 4)/.test(what))).toBe(false);
-  expect([...discarded].toSorted()).toEqual(left);
+test('after writing fails nothing more begins, and what is not written is discarded', async () => {
+  const { happened, discarded, end, fail, stages } = conductor();
+  const ended = expect(inStages(batchesTo(9), stages)).rejects.toThrow('write 1 failed');
+  await end('prepare 1', 'prepare 2 after 1');
+  await fail('write 1');
+  await ended;
+  expect(happened).toEqual(['prepare 1', 'prepare 2 after 1', 'write 1']);
+  // What writes a batch discards that batch itself.
+  expect([...discarded].toSorted()).toEqual([2, 3]);
+});
+
+test('after preparing fails nothing more begins, and what is not written is discarded', async () => {
+  const { happened, discarded, end, fail, stages } = conductor();
+  const ended = expect(inStages(batchesTo(9), stages)).rejects.toThrow('prepare 2 after 1 failed');
+  await end('prepare 1');
+  await fail('prepare 2 after 1');
+  expect(happened).toEqual(['prepare 1', 'prepare 2 after 1', 'write 1']);
+  await end('write 1');
+  await ended;
+  expect(happened).toHaveLength(3);
+  expect([...discarded].toSorted()).toEqual([2, 3]);
 });
 
 test('a batch that cannot be read ends the import after the work that is under way', async () => {
-  const { happened, discarded, stages } = recorder();
-  async function* broken() {
+  const { happened, discarded, end, stages } = conductor();
+  const broken = Promise.withResolvers<void>();
+  async function* source() {
     yield* batchesTo(2);
+    await broken.promise;
     throw new Error('the source is gone');
   }
-  await expect(inStages(broken(), stages)).rejects.toThrow('the source is gone');
-  expect(happened).toContain('write 1 ended');
+  const ended = expect(inStages(source(), stages)).rejects.toThrow('the source is gone');
+  await end('prepare 1');
+  broken.resolve();
+  await end('prepare 2 after 1');
+  expect(happened).toEqual(['prepare 1', 'prepare 2 after 1', 'write 1']);
+  await end('write 1');
+  await ended;
+  expect(happened).toHaveLength(3);
   expect([...discarded]).toEqual([2]);
 });

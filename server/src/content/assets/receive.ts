@@ -1,6 +1,6 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createReadStream, createWriteStream, writeFileSync } from 'node:fs';
+import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -61,7 +61,25 @@ export async function receive(
 }
 
 /** Local files up to this size are read at once, which takes half the processor time of streaming them. */
-const WHOLE_BYTES = 1024 * 1024;
+export const WHOLE_BYTES = 1024 * 1024;
+
+/**
+ * Receives a few bytes, as `receive` does. Synchronously: only commands, which nobody waits for meanwhile, have them in memory,
+ * and for each of many small files the detour over a thread takes longer than writing it.
+ */
+export async function receiveBytes(
+  bytes: Buffer,
+  { incomingDir }: Pick<Storage, 'incomingDir'>,
+): Promise<Received> {
+  const path = join(incomingDir, randomUUID());
+  try {
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o640 });
+    return { path, hash: hash('sha256', bytes), sizeBytes: bytes.length, ...(await sniff(path, bytes)) };
+  } catch (error) {
+    await discard(path);
+    throw error;
+  }
+}
 
 /** Receives a copy of a local file, as `receive` does. */
 export async function receiveFile(
@@ -69,15 +87,7 @@ export async function receiveFile(
   storage: Pick<Storage, 'incomingDir' | 'room'>,
 ): Promise<Received> {
   if ((await stat(from)).size > WHOLE_BYTES) return receive(createReadStream(from), storage);
-  const bytes = await readFile(from);
-  const path = join(storage.incomingDir, randomUUID());
-  try {
-    await writeFile(path, bytes, { flag: 'wx', mode: 0o640 });
-    return { path, hash: hash('sha256', bytes), sizeBytes: bytes.length, ...(await sniff(path, bytes)) };
-  } catch (error) {
-    await discard(path);
-    throw error;
-  }
+  return receiveBytes(await readFile(from), storage);
 }
 
 /** Deletes a received file that is not needed. */

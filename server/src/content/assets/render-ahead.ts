@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Deps } from '../../core/deps.ts';
 import type { Rung } from '../../media/ladder.ts';
 import type { RenderOutcome } from '../../media/raster.ts';
@@ -105,14 +105,27 @@ async function renderGroup(
 /** How many groups are handled concurrently: the next one is handed over while decoders are busy. */
 const AT_ONCE = availableParallelism() + 1;
 
+/** The order in which groups of files are rendered, also those of several calls of `renderNew`: earlier ones first. */
+export type RenderTurns = LimitFunction;
+
+export const renderTurns = (): RenderTurns => pLimit(AT_ONCE);
+
+interface RenderOptions {
+  owner: number;
+  /** Hashes of bytes that will be stored before these. */
+  underWay: ReadonlySet<string>;
+  isStopped(): boolean;
+  turns: RenderTurns;
+}
+
 /**
  * Renders those of these bytes that the library does not have, each once, and stages all of them. Leaves to jobs files that take
- * long. Bytes that are `underWay` will be stored before these. Returns the directory of the renditions, which the caller removes.
+ * long. Returns the directory of the renditions, which the caller removes.
  */
 export async function renderNew(
   deps: Pick<Deps, 'db' | 'storage' | 'decoders'>,
   files: readonly PreparedFile[],
-  { owner, underWay, isStopped }: { owner: number; underWay: ReadonlySet<string>; isStopped(): boolean },
+  { owner, underWay, isStopped, turns }: RenderOptions,
 ): Promise<string> {
   const { db, storage } = deps;
   await pLimit(AT_ONCE).map(files, ({ received }) => stageFile(storage, received));
@@ -130,7 +143,7 @@ export async function renderNew(
     return true;
   });
   const ladder = await readLadder(db);
-  await pLimit(AT_ONCE).map(groupsOf(fresh), async (group, place) => {
+  await turns.map(groupsOf(fresh), async (group, place) => {
     if (!isStopped())
       await renderGroup(deps, group, ladder, { owner, outDir: join(directory, String(place)) });
   });

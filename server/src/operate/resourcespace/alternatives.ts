@@ -3,7 +3,12 @@ import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile, storeFile } from '../../content/assets/insert.ts';
 import { baseName, type Received, receiveFile } from '../../content/assets/receive.ts';
 import { relate } from '../../content/assets/relate.ts';
-import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
+import {
+  discardPrepared,
+  type PreparedFile,
+  renderNew,
+  renderTurns,
+} from '../../content/assets/render-ahead.ts';
 import { pairFolder, readMarks } from '../../content/live-photos/pair.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
@@ -11,7 +16,7 @@ import { bringVersion, recordFile } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { AlternativeRow, ResourceRow } from './details.ts';
 import type { FileFinder } from './file-paths.ts';
-import { fileToBring, findOriginal, givenName, markOf } from './originals.ts';
+import { fileToBring, findOriginal, givenName } from './originals.ts';
 import type { Placement } from './placement.ts';
 import { type AboutAsset, createAssets } from './store-asset.ts';
 import { labelOf, readColumnTime } from './texts.ts';
@@ -53,10 +58,10 @@ export async function importAlternative(
   const main = ledger.find('resource', row.ref)?.target ?? '';
   const known = ledger.find('alternative', alternative.ref);
   const extension = alternative.file_extension ?? '';
-  const path = await files.alternative(row.ref, alternative.ref, extension);
+  const found = await files.alternative(row.ref, alternative.ref, extension);
   const name = labelOf(alternative.name ?? '', context.installation.language);
-  if (path === null && known !== undefined) return;
-  if (path === null) {
+  if (found === null && known !== undefined) return;
+  if (found === null) {
     const what = [name, alternative.description?.trim() ?? ''].filter((text) => text !== '').join(', ');
     return reporter.leaveOut(
       'alternative',
@@ -66,7 +71,6 @@ export async function importAlternative(
         : sentence('has no file; it was called {name}', { name: what }),
     );
   }
-  const found = await markOf(path);
   const fileName = baseName(
     alternative.file_name?.trim() || `resource-${row.ref}-${alternative.ref}.${extension}`,
   );
@@ -77,14 +81,17 @@ export async function importAlternative(
       await bringVersion(context, key, known.target, fileToBring(context, found, fileName));
     return;
   }
-  const received = await receiveFile(path, deps.storage);
+  const received = await receiveFile(found.path, deps.storage);
   const file: PreparedFile = { received, made: null };
   let directory: string | null = null;
   try {
     const isFilm = await isFilmOf(context, files, row, { received, fileName });
     const isVersion = plan.alternatives === 'versions';
     if (isFilm || isVersion) await stageFile(deps.storage, received);
-    else directory = await renderNew(deps, [file], { owner: owner.ref, underWay: new Set(), isStopped });
+    else {
+      const turns = renderTurns();
+      directory = await renderNew(deps, [file], { owner: owner.ref, underWay: new Set(), isStopped, turns });
+    }
     await deps.db.transaction().execute(async (tx) => {
       if (isFilm) {
         await attachFilm(tx, deps, main, received);

@@ -45,8 +45,8 @@ const MOST_LOG = 2000;
 
 const rowsOf = (what: string, from: string) => `(select json_agg(x) from (select ${what} from ${from}) x)`;
 
-/** Reads all resources, in the order of their numbers. */
-export const allResources = `select ${rightsColumns}, r.creation_date, r.file_extension, r.file_path, r.file_checksum, r.no_file,
+/** Reads resources in the order of their numbers, a page at a time. */
+export const pageOfResources = `select ${rightsColumns}, r.creation_date, r.file_extension, r.file_path, r.file_checksum, r.no_file,
   r.geo_lat, r.geo_long, r.user_rating, r.user_rating_count,
   ${rowsOf('n.resource_type_field as field, n.ref as node, n.name', 'rs_resource_node x join rs_node n on n.ref = x.node where x.resource = r.ref order by n.resource_type_field, n.order_by nulls first, n.ref')} as values,
   ${rowsOf('u."user", u.rating', 'rs_user_rating u where u.ref = r.ref order by u."user"')} as ratings,
@@ -54,4 +54,4 @@ export const allResources = `select ${rightsColumns}, r.creation_date, r.file_ex
   ${rowsOf('l.*', 'rs_resource_license x join rs_license l on l.ref = x.license where x.resource = r.ref order by l.ref')} as licences,
   ${rowsOf('c.*', 'rs_resource_consent x join rs_consent c on c.ref = x.consent where x.resource = r.ref order by c.ref')} as consents,
   ${rowsOf(`l.date, l."user", l.type, l.resource_type_field as field, l.notes, l.diff`, `rs_resource_log l where l.resource = r.ref order by l.ref desc limit ${MOST_LOG}`)} as log
-  from ${resources} order by r.ref`;
+  from ${resources} and r.ref > $1 order by r.ref limit $2`;

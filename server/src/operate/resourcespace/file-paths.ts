@@ -42,18 +42,27 @@ export function pathIn(
   return join(root, folder, ...folders, `${ref}${suffix}${scramble}.${extension}`);
 }
 
-const isFile = (path: string) =>
-  stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
+/** A file that is there. */
+export interface FoundFile {
+  path: string;
+  sizeBytes: number;
+  /** Its size and time, which tell whether it has changed since an earlier run. */
+  mark: string;
+}
+
+async function fileAt(path: string): Promise<FoundFile | null> {
+  const found = await stat(path).catch(() => null);
+  if (found?.isFile() !== true) return null;
+  const { size, mtimeMs } = found;
+  return { path, sizeBytes: size, mark: `${size} ${Math.floor(mtimeMs)}` };
+}
 
 /** Finds files of the store. Tries the layout that was found last first, because few installations mix them. */
 export interface FileFinder {
-  original(ref: number, extension: string): Promise<string | null>;
-  alternative(ref: number, alt: number, extension: string): Promise<string | null>;
+  original(ref: number, extension: string): Promise<FoundFile | null>;
+  alternative(ref: number, alt: number, extension: string): Promise<FoundFile | null>;
   /** A file in the folder of StaticSync; null if it is missing or lies outside. */
-  synced(path: string): Promise<string | null>;
+  synced(path: string): Promise<FoundFile | null>;
 }
 
 export function openFileFinder(store: FileStore): FileFinder {
@@ -63,14 +72,14 @@ export function openFileFinder(store: FileStore): FileFinder {
       [true, false].map((isEvenSpread) => ({ isEvenSpread, key, folder })),
     ),
   );
-  const find = async (ref: number, alt: number | null, extension: string): Promise<string | null> => {
+  const find = async (ref: number, alt: number | null, extension: string): Promise<FoundFile | null> => {
     // An extension is part of a path.
     if (!/^[\p{L}\p{N}_~-]{1,20}$/u.test(extension)) return null;
     for (const layout of layouts) {
-      const path = pathIn(store.root, layout, { ref, alt, extension });
-      if (!(await isFile(path))) continue;
-      layouts = [layout, ...layouts.filter((other) => other !== layout)];
-      return path;
+      const found = await fileAt(pathIn(store.root, layout, { ref, alt, extension }));
+      if (found === null) continue;
+      if (layouts[0] !== layout) layouts = [layout, ...layouts.filter((other) => other !== layout)];
+      return found;
     }
     return null;
   };
@@ -81,7 +90,7 @@ export function openFileFinder(store: FileStore): FileFinder {
       if (store.syncdir === null) return null;
       const root = resolve(store.syncdir);
       const full = resolve(root, path);
-      return full.startsWith(root + sep) && (await isFile(full)) ? full : null;
+      return full.startsWith(root + sep) ? fileAt(full) : null;
     },
   };
 }
@@ -95,7 +104,16 @@ export function partialChecksum(sizeBytes: number, beginning: Buffer): string {
   return hash.digest('hex');
 }
 
-/** Returns whether a file has the checksum that ResourceSpace recorded: of the whole file, or of its size and beginning. */
+/** Returns whether these bytes have the checksum that ResourceSpace recorded: of all of them, or of size and beginning. */
+export function isChecksumOf(bytes: Buffer, recorded: string): boolean {
+  const checksum = recorded.toLowerCase();
+  return (
+    partialChecksum(bytes.length, bytes) === checksum ||
+    createHash('md5').update(bytes).digest('hex') === checksum
+  );
+}
+
+/** Does what `isChecksumOf` does for a file that is too large for the memory. */
 export async function hasChecksum(path: string, recorded: string): Promise<boolean> {
   const file = await open(path);
   try {

@@ -1,23 +1,16 @@
-import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
-import { baseName, type Received, receive, receiveFile } from '../../content/assets/receive.ts';
+import { readFile } from 'node:fs/promises';
+import {
+  baseName,
+  type Received,
+  receiveBytes,
+  receiveFile,
+  WHOLE_BYTES,
+} from '../../content/assets/receive.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import type { FileToBring } from '../imports/changed-files.ts';
 import type { Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
-import { type FileFinder, hasChecksum } from './file-paths.ts';
-
-/** A file of a resource: where it is, and its size and time, which tell whether it has changed since an earlier run. */
-export interface FoundFile {
-  path: string;
-  mark: string;
-}
-
-/** Returns a file with its mark. */
-export async function markOf(path: string): Promise<FoundFile> {
-  const { size, mtimeMs } = await stat(path);
-  return { path, mark: `${size} ${Math.floor(mtimeMs)}` };
-}
+import { type FileFinder, type FoundFile, hasChecksum, isChecksumOf } from './file-paths.ts';
 
 /** Returns a file as one whose bytes may have changed. */
 export function fileToBring({ deps }: Context, { path, mark }: FoundFile, fileName: string): FileToBring {
@@ -27,12 +20,10 @@ export function fileToBring({ deps }: Context, { path, mark }: FoundFile, fileNa
 /** Finds the file of a resource; null if it has none or it is missing. */
 export async function findOriginal(files: FileFinder, row: ResourceRow): Promise<FoundFile | null> {
   const isSynced = row.file_path !== null && row.file_path.trim() !== '';
-  const path = isSynced
-    ? await files.synced(row.file_path ?? '')
-    : row.file_extension === null || row.file_extension === ''
-      ? null
-      : await files.original(row.ref, row.file_extension);
-  return path === null ? null : markOf(path);
+  if (isSynced) return files.synced(row.file_path ?? '');
+  return row.file_extension === null || row.file_extension === ''
+    ? null
+    : files.original(row.ref, row.file_extension);
 }
 
 /** Returns the name that a file was uploaded with; empty if ResourceSpace does not know it. */
@@ -51,15 +42,28 @@ export function fileNameOf(context: Context, row: ResourceRow): string {
 
 /** Makes a small text of a resource without a file, so that its values have an asset. */
 function standIn(context: Context, ref: number, reason: string): Promise<Received> {
-  return receive(
-    Readable.from([Buffer.from(`ResourceSpace resource ${ref}: ${reason}\n`)]),
-    context.deps.storage,
-  );
+  return receiveBytes(Buffer.from(`ResourceSpace resource ${ref}: ${reason}\n`), context.deps.storage);
 }
 
 export interface Original {
   received: Received;
   fileName: string;
+}
+
+/** Receives a file and compares its checksum. A small file is read once for both. */
+async function receiveChecked({ deps, reporter }: Context, row: ResourceRow, found: FoundFile) {
+  const { path, sizeBytes } = found;
+  const bytes = sizeBytes <= WHOLE_BYTES ? await readFile(path) : null;
+  const received =
+    bytes === null ? await receiveFile(path, deps.storage) : await receiveBytes(bytes, deps.storage);
+  const recorded = row.file_checksum;
+  if (recorded === null || recorded === '') return received;
+  const { hashes } = reporter.report;
+  hashes.compared += 1;
+  const isEqual = bytes === null ? await hasChecksum(path, recorded) : isChecksumOf(bytes, recorded);
+  if (isEqual) hashes.equal += 1;
+  else hashes.different.push(String(row.ref));
+  return received;
 }
 
 /** Receives the file of a resource, or a text in its place, and compares its checksum. */
@@ -68,16 +72,10 @@ export async function receiveOriginal(
   row: ResourceRow,
   found: FoundFile | null,
 ): Promise<Original> {
-  const { deps, reporter } = context;
+  const { reporter } = context;
   if (found !== null) {
-    const received = await receiveFile(found.path, deps.storage);
+    const received = await receiveChecked(context, row, found);
     reporter.count('files');
-    if (row.file_checksum !== null && row.file_checksum !== '') {
-      const { hashes } = reporter.report;
-      hashes.compared += 1;
-      if (await hasChecksum(found.path, row.file_checksum)) hashes.equal += 1;
-      else hashes.different.push(String(row.ref));
-    }
     return { received, fileName: fileNameOf(context, row) };
   }
   const hadFile = row.no_file !== 1 && (row.file_extension ?? '') !== '';

@@ -29,8 +29,8 @@ async function missingFiles(
   const limit = pLimit(LOOKED_FOR_AT_ONCE);
   const missing = await limit.map(rows, async ({ ref, file_extension, file_path }) => {
     const isSynced = file_path !== null && file_path.trim() !== '';
-    const path = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
-    return path === null ? [ref] : [];
+    const found = isSynced ? await files.synced(file_path) : await files.original(ref, file_extension);
+    return found === null ? [ref] : [];
   });
   return { looked: rows.length, missing: missing.flat() };
 }

@@ -1,5 +1,11 @@
 import { readMetadataNow } from '../../content/assets/decoding-jobs.ts';
-import { discardPrepared, type PreparedFile, renderNew } from '../../content/assets/render-ahead.ts';
+import {
+  discardPrepared,
+  type PreparedFile,
+  type RenderTurns,
+  renderNew,
+  renderTurns,
+} from '../../content/assets/render-ahead.ts';
 import { enqueue } from '../../core/job-table.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
@@ -9,17 +15,10 @@ import { fingerprintOf } from '../imports/report.ts';
 import { inStages } from '../imports/stages.ts';
 import { importAlternative } from './alternatives.ts';
 import type { Context } from './context.ts';
-import { allResources, type ResourceRow } from './details.ts';
+import { pageOfResources, type ResourceRow } from './details.ts';
 import type { ImportedFields } from './fields.ts';
-import type { FileFinder } from './file-paths.ts';
-import {
-  type FoundFile,
-  fileNameOf,
-  fileToBring,
-  findOriginal,
-  type Original,
-  receiveOriginal,
-} from './originals.ts';
+import type { FileFinder, FoundFile } from './file-paths.ts';
+import { fileNameOf, fileToBring, findOriginal, type Original, receiveOriginal } from './originals.ts';
 import { addOwnValues } from './own-values.ts';
 import { type Placement, placementOf } from './placement.ts';
 import { importRelations } from './relations.ts';
@@ -164,29 +163,20 @@ async function readBatch(
 }
 
 async function* readBatches(context: Context, parts: ResourceParts): AsyncGenerator<Batch> {
-  for await (const rows of context.staging.batches<ResourceRow>(allResources, TOGETHER)) {
+  for await (const rows of context.staging.pages<ResourceRow>(pageOfResources, TOGETHER)) {
     yield await readBatch(context, parts, rows);
     if (context.isStopped()) return;
   }
 }
 
-/** Renders the files of new resources, except those of the batch before, which is being written. */
+/** Renders the files of new resources, except those of the batches before, which are not written yet. */
 async function renderBatch(
   { deps, owner, isStopped }: Context,
-  batch: Batch,
-  before: Batch | null,
+  { batch, before, turns }: { batch: Batch; before: readonly Batch[]; turns: RenderTurns },
 ): Promise<void> {
-  const underWay = new Set(before?.fresh.map(({ file }) => file.received.hash));
-  try {
-    batch.directory = await renderNew(
-      deps,
-      batch.fresh.map(({ file }) => file),
-      { owner: owner.ref, underWay, isStopped },
-    );
-  } catch (error) {
-    discardBatch(batch);
-    throw error;
-  }
+  const underWay = new Set(before.flatMap(({ fresh }) => fresh.map(({ file }) => file.received.hash)));
+  const files = batch.fresh.map(({ file }) => file);
+  batch.directory = await renderNew(deps, files, { owner: owner.ref, underWay, isStopped, turns });
 }
 
 /** Writes a batch: new resources together, then what has changed, and alternative files. */
@@ -225,9 +215,10 @@ export async function importResources(context: Context, parts: ResourceParts): P
     done += more;
     parts.onProgress(done);
   };
+  const turns = renderTurns();
   try {
     await inStages(readBatches(context, parts), {
-      prepare: (batch, before) => renderBatch(context, batch, before),
+      prepare: (batch, before) => renderBatch(context, { batch, before, turns }),
       write: (batch) => writeBatch(context, { ...parts, onProgress }, batch),
       discard: discardBatch,
     });

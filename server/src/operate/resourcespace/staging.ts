@@ -15,6 +15,11 @@ export interface Staging {
   query<Row extends object>(text: string, values?: readonly unknown[]): Promise<Row[]>;
   /** Yields the rows of a statement in batches, so that any number of them needs constant memory. */
   batches<Row extends object>(text: string, size: number): AsyncGenerator<Row[]>;
+  /**
+   * Does what `batches` does, but runs the statement for each batch, so that the first one comes at once. The statement
+   * selects rows with a `ref` above $1, in their order, and at most $2 of them.
+   */
+  pages<Row extends { ref: number }>(text: string, size: number): AsyncGenerator<Row[]>;
   close(): Promise<void>;
 }
 
@@ -190,7 +195,7 @@ export async function openStaging(pool: pg.Pool, source: AsyncIterable<SourceRow
   const client = await pool.connect();
   // The connection is not returned to the pool, so that its temporary tables end with it.
   const close = async () => client.release(true);
-  let cursors = 0;
+  let statements = 0;
   try {
     await lockImport(client, advisoryLocks.resourceSpaceImport, 'ResourceSpace');
     // A step may take long on a large installation.
@@ -208,8 +213,8 @@ export async function openStaging(pool: pg.Pool, source: AsyncIterable<SourceRow
       return (await client.query<Row>(text, [...values])).rows;
     },
     async *batches<Row extends object>(text: string, size: number) {
-      cursors += 1;
-      const name = `rs_cursor_${cursors}`;
+      statements += 1;
+      const name = `rs_cursor_${statements}`;
       await client.query(`declare ${name} cursor with hold for ${text}`);
       for (;;) {
         const { rows } = await client.query<Row>(`fetch ${size} from ${name}`);
@@ -217,6 +222,16 @@ export async function openStaging(pool: pg.Pool, source: AsyncIterable<SourceRow
         yield rows;
       }
       await client.query(`close ${name}`);
+    },
+    async *pages<Row extends { ref: number }>(text: string, size: number) {
+      statements += 1;
+      const name = `rs_pages_${statements}`;
+      let last: number | undefined = 0;
+      while (last !== undefined) {
+        const { rows }: { rows: Row[] } = await client.query<Row>({ name, text, values: [last, size] });
+        if (rows.length > 0) yield rows;
+        last = rows.at(-1)?.ref;
+      }
     },
     close,
   };
