@@ -13,6 +13,7 @@ import { DECODER_UID } from '../../src/media/decoding/kinds.ts';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import { sayFinding } from '../../src/operate/doctor/check.ts';
 import { judgeDecoders } from '../../src/operate/doctor/programs.ts';
+import { atOnce, onThreads } from '../../src/platform/files/operations.ts';
 import { type Sentence, saySentence, verbatim } from '../../src/platform/language/sentence.ts';
 import { jpeg } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -294,37 +295,43 @@ describe.runIf(isRoot)('the files that a decoder returns', () => {
   const asDecoder = (script: string, ...args: string[]) =>
     run('/bin/sh', ['-c', script, 'sh', ...args], { ...user, cwd: '/' });
 
-  test('are its own: links are removed, and paths that it did not make are refused', async () => {
-    const { incoming, original, outDir, secrets } = await makeLibrary('hostile');
-    await chmod(join(incoming, '..'), 0o711);
-    const cell = openCell(incoming, user);
-    const { input, takeBack, close } = await cell.handOver({ path: original, outDir });
-    const [secret = ''] = secrets;
-    await asDecoder(
-      'cd "$1"; echo made >a; mkdir -p b/c; echo deep >b/c/d; ln -s "$2" e; ln a f; mkfifo g; echo own >h; chmod 4777 h; ln -s / b/i',
-      input.outDir,
-      secret,
-    );
-    // A decoder can do this itself where the kernel does not protect hard links.
-    await link(original, join(input.outDir, 'j'));
-    const made = { renditions: [{ path: join(input.outDir, 'b/c/d') }], path: join(input.outDir, 'h') };
-    expect(await takeBack(made)).toEqual({
-      renditions: [{ path: join(outDir, 'b/c/d') }],
-      path: join(outDir, 'h'),
-    });
-    // Of two names of one file, one remains.
-    const kept = (await readdir(outDir, { recursive: true })).filter(
-      (name) => !/^([af]|\.making)$/.test(name),
-    );
-    expect(kept.sort()).toEqual(['b', 'b/c', 'b/c/d', 'h']);
-    const found = await stat(join(outDir, 'h'));
-    expect([found.uid, found.gid, found.mode & 0o7777]).toEqual([0, process.getgid?.(), 0o644]);
-    for (const path of [secret, original, `${input.outDir}/../../../x`, input.outDir, 'h'])
-      await expect(takeBack({ extras: [{ path }] }), path).rejects.toBeInstanceOf(ForeignPath);
-    await close();
-    expect(await readdir(incoming)).toEqual(['render-1']);
-    expect(await readdir(outDir)).not.toContain('.making');
-  });
+  test.each([
+    ['on threads', onThreads],
+    ['at once', atOnce],
+  ])(
+    'are its own %s: links are removed, and paths that it did not make are refused',
+    async (_, operations) => {
+      const { incoming, original, outDir, secrets } = await makeLibrary(`hostile-${operations === atOnce}`);
+      await chmod(join(incoming, '..'), 0o711);
+      const cell = openCell(incoming, { user, operations });
+      const { input, takeBack, close } = await cell.handOver({ path: original, outDir });
+      const [secret = ''] = secrets;
+      await asDecoder(
+        'cd "$1"; echo made >a; mkdir -p b/c; echo deep >b/c/d; ln -s "$2" e; ln a f; mkfifo g; echo own >h; chmod 4777 h; ln -s / b/i',
+        input.outDir,
+        secret,
+      );
+      // A decoder can do this itself where the kernel does not protect hard links.
+      await link(original, join(input.outDir, 'j'));
+      const made = { renditions: [{ path: join(input.outDir, 'b/c/d') }], path: join(input.outDir, 'h') };
+      expect(await takeBack(made)).toEqual({
+        renditions: [{ path: join(outDir, 'b/c/d') }],
+        path: join(outDir, 'h'),
+      });
+      // Of two names of one file, one remains.
+      const kept = (await readdir(outDir, { recursive: true })).filter(
+        (name) => !/^([af]|\.making)$/.test(name),
+      );
+      expect(kept.sort()).toEqual(['b', 'b/c', 'b/c/d', 'h']);
+      const found = await stat(join(outDir, 'h'));
+      expect([found.uid, found.gid, found.mode & 0o7777]).toEqual([0, process.getgid?.(), 0o644]);
+      for (const path of [secret, original, `${input.outDir}/../../../x`, input.outDir, 'h'])
+        await expect(takeBack({ extras: [{ path }] }), path).rejects.toBeInstanceOf(ForeignPath);
+      await close();
+      expect(await readdir(incoming)).toEqual(['render-1']);
+      expect(await readdir(outDir)).not.toContain('.making');
+    },
+  );
 
   test('are limited to the requested one, and a source on another disk is copied', async () => {
     const { incoming, outDir } = await makeLibrary('single');
@@ -333,7 +340,7 @@ describe.runIf(isRoot)('the files that a decoder returns', () => {
     const elsewhere = ['/var/tmp', '/dev/shm'].find((place) => statSync(place).dev !== dev);
     const path = join(elsewhere === undefined ? base : await temporaryDirectory(elsewhere), 'file');
     await writeFile(path, 'source', { mode: 0o600 });
-    const cell = openCell(incoming, user);
+    const cell = openCell(incoming, { user, operations: onThreads });
     const to = join(outDir, 'preview');
     const { input, takeBack, close } = await cell.handOver({ path, to });
     await asDecoder('cat "$1" >"$2"; echo more >"$2.more"', input.path, input.to);

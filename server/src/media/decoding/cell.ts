@@ -1,24 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import {
-  chmod,
-  chown,
-  constants,
-  copyFile,
-  cp,
-  lchown,
-  link,
-  lstat,
-  mkdir,
-  readdir,
-  realpath,
-  rename,
-  rm,
-  stat,
-  utimes,
-} from 'node:fs/promises';
+import { constants, copyFile, cp, utimes } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
 import type { SystemUser } from '../../platform/database/database-user.ts';
+import type { FileOperations } from '../../platform/files/operations.ts';
 
 /** Files of one task, where its decoder finds them. */
 interface Handed<T> {
@@ -45,6 +30,12 @@ export interface Cell {
   touch(): Promise<void>;
 }
 
+/** Whom files are handed to, null: a process of our own user; and how. */
+export interface Handing {
+  user: SystemUser | null;
+  operations: FileOperations;
+}
+
 /** A decoder has answered with a path outside its directory, which our own code never does. */
 export class ForeignPath extends Error {}
 
@@ -56,18 +47,18 @@ function codeOf(error: unknown): string {
 }
 
 /** Gives a file another name in a cell, or copies it where the file system cannot. */
-async function admit(path: string, to: string, user: SystemUser | null): Promise<void> {
-  const from = await realpath(path);
-  await link(from, to).catch(async (error: unknown) => {
+async function admit(path: string, to: string, { user, operations }: Handing): Promise<void> {
+  const from = await operations.realpath(path);
+  await operations.link(from, to).catch(async (error: unknown) => {
     if (!unlinkable.test(codeOf(error))) throw error;
     await copyFile(from, to, constants.COPYFILE_FICLONE);
   });
   if (user === null) return;
-  const { mode, uid } = await stat(to);
+  const { mode, uid } = await operations.stat(to);
   if ((mode & 0o004) !== 0) return;
   // Readable by the group of decoders, which reaches the file only through this name.
-  await chown(to, uid, user.gid);
-  await chmod(to, (mode & 0o700) | 0o040);
+  await operations.chown(to, uid, user.gid);
+  await operations.chmod(to, (mode & 0o700) | 0o040);
 }
 
 /** How many files of a directory are changed concurrently, which takes less processor time than one after another. */
@@ -78,23 +69,27 @@ const CHANGED_AT_ONCE = 8;
  * meanwhile. Removes everything but directories and files with one name, because we would follow a link with our own
  * rights.
  */
-async function claim(directory: string, user: SystemUser | null): Promise<void> {
+async function claim(directory: string, handing: Handing): Promise<void> {
+  const { user, operations } = handing;
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
-  if (user !== null) await chown(directory, uid, gid);
-  await chmod(directory, 0o700);
-  await pLimit(CHANGED_AT_ONCE).map(await readdir(directory), async (name) => {
+  if (user !== null) await operations.chown(directory, uid, gid);
+  await operations.chmod(directory, 0o700);
+  await pLimit(CHANGED_AT_ONCE).map(await operations.readdir(directory), async (name) => {
     const path = join(directory, name);
-    const found = await lstat(path);
-    if (found.isDirectory()) await claim(path, user);
+    const found = await operations.lstat(path);
+    if (found.isDirectory()) await claim(path, handing);
     else if (found.isFile() && found.nlink === 1 && found.uid === (user?.uid ?? found.uid)) {
-      if (user !== null) await lchown(path, uid, gid);
-      await chmod(path, 0o644);
-    } else await rm(path, { force: true });
+      if (user !== null) await operations.lchown(path, uid, gid);
+      await operations.chmod(path, 0o644);
+    } else await operations.rm(path, { force: true });
   });
 }
 
 /** Moves a file or directory in place of another. `isOptional`: it need not exist. */
-async function move(from: string, to: string, isOptional: boolean): Promise<void> {
+async function move(
+  { operations: { rename, rm } }: Handing,
+  { from, to, isOptional }: { from: string; to: string; isOptional: boolean },
+): Promise<void> {
   await rename(from, to).catch(async (error: unknown) => {
     const code = codeOf(error);
     if (isOptional && code === 'ENOENT') return;
@@ -121,19 +116,19 @@ function renamePaths(value: unknown, from: string, to: string): unknown {
 }
 
 /** Creates a directory that decoders can enter, but not list or change, whatever the umask. */
-async function makePassable(directory: string): Promise<void> {
-  await mkdir(directory, { mode: 0o711 });
-  await chmod(directory, 0o711);
+async function makePassable(directory: string, { operations }: Handing): Promise<void> {
+  await operations.mkdir(directory, { mode: 0o711 });
+  await operations.chmod(directory, 0o711);
 }
 
-async function makeOwn(directory: string, user: SystemUser | null): Promise<void> {
-  await mkdir(directory, { mode: 0o700 });
-  if (user !== null) await chown(directory, user.uid, user.gid);
+async function makeOwn(directory: string, { user, operations }: Handing): Promise<void> {
+  await operations.mkdir(directory, { mode: 0o700 });
+  if (user !== null) await operations.chown(directory, user.uid, user.gid);
 }
 
 /** The nightly sweep removes what remains. */
-async function discard(directory: string): Promise<void> {
-  await rm(directory, { recursive: true, force: true }).catch(() => {});
+async function discard(directory: string, { operations }: Handing): Promise<void> {
+  await operations.rm(directory, { recursive: true, force: true }).catch(() => {});
 }
 
 /** What a task reads: a file, or several. */
@@ -146,16 +141,12 @@ interface Sources {
  * Hands the files of a task over in a directory of its own, because a document could link to neighbouring files. Returns the
  * input with their paths there.
  */
-async function handSources(
-  directory: string,
-  { path, files }: Sources,
-  user: SystemUser | null,
-): Promise<Sources> {
+async function handSources(directory: string, { path, files }: Sources, handing: Handing): Promise<Sources> {
   if (path === undefined && files === undefined) return {};
-  await makePassable(directory);
+  await makePassable(directory, handing);
   const hand = async (from: string, prefix: string) => {
     const source = join(directory, `${prefix}${basename(from)}`);
-    await admit(from, source, user);
+    await admit(from, source, handing);
     return source;
   };
   const handed = files?.map(async (file, place) => ({ ...file, path: await hand(file.path, `${place}-`) }));
@@ -169,33 +160,38 @@ async function handSources(
  * Returns where a decoder writes what belongs in `outDir`: inside it if the decoder can reach it, so that it is removed
  * with `outDir` after a kill.
  */
-async function placeFor(outDir: string, reachable: string): Promise<string | null> {
-  const real = await realpath(outDir);
+async function placeFor(outDir: string, reachable: string, { operations }: Handing): Promise<string | null> {
+  const real = await operations.realpath(outDir);
   if (!real.startsWith(`${reachable}${sep}`)) return null;
-  await chmod(real, 0o711);
+  await operations.chmod(real, 0o711);
   return join(real, '.making');
 }
 
+/** The directory that decoders can reach, and that of one of them in it. */
+interface CellPaths {
+  directory: string;
+  place: string;
+}
+
 async function handOver<T extends object>(
-  directory: string,
-  place: string,
+  { directory, place }: CellPaths,
   input: T,
-  user: SystemUser | null,
+  handing: Handing,
 ): Promise<Handed<T>> {
   const { path, files, outDir, to }: Sources & { outDir?: string; to?: string } = input;
-  const inside = outDir === undefined ? null : await placeFor(outDir, directory);
+  const inside = outDir === undefined ? null : await placeFor(outDir, directory, handing);
   const made = inside ?? join(place, 'made');
   const target = outDir ?? (to === undefined ? null : dirname(to));
   const close = async () => {
-    await Promise.all([discard(place), inside === null ? null : discard(inside)]);
+    await Promise.all([discard(place, handing), inside === null ? null : discard(inside, handing)]);
   };
   try {
-    await makePassable(place);
+    await makePassable(place, handing);
     const sources = { ...(path === undefined ? {} : { path }), ...(files === undefined ? {} : { files }) };
     const [handed] = await Promise.all([
-      handSources(join(place, 'source'), sources, user),
-      target === null ? undefined : makeOwn(made, user),
-      makeOwn(join(place, 'home'), user),
+      handSources(join(place, 'source'), sources, handing),
+      target === null ? undefined : makeOwn(made, handing),
+      makeOwn(join(place, 'home'), handing),
     ]);
     const changed = {
       ...handed,
@@ -206,10 +202,10 @@ async function handOver<T extends object>(
       input: { ...input, ...changed },
       async takeBack(output) {
         if (target !== null) {
-          await claim(made, user);
-          const wanted = to === undefined ? await readdir(made) : [basename(to)];
+          await claim(made, handing);
+          const wanted = to === undefined ? await handing.operations.readdir(made) : [basename(to)];
           await pLimit(CHANGED_AT_ONCE).map(wanted, (name) =>
-            move(join(made, name), join(target, name), to !== undefined),
+            move(handing, { from: join(made, name), to: join(target, name), isOptional: to !== undefined }),
           );
         }
         // The cast is safe: only paths have changed.
@@ -223,13 +219,13 @@ async function handOver<T extends object>(
   }
 }
 
-/** Returns a cell in `directory` for a process of this user, null: of our own. It exists during tasks only. */
-export function openCell(directory: string, user: SystemUser | null): Cell {
+/** Returns a cell in `directory`. It exists during tasks only. */
+export function openCell(directory: string, handing: Handing): Cell {
   const place = join(directory, `decoder-${randomUUID()}`);
   return {
     place,
     home: join(place, 'home'),
-    handOver: (input) => handOver(directory, place, input, user),
+    handOver: (input) => handOver({ directory, place }, input, handing),
     touch: () => utimes(place, new Date(), new Date()).catch(() => {}),
   };
 }

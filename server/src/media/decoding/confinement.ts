@@ -7,6 +7,7 @@ import { dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isAccount, reachableBy, type SystemUser } from '../../platform/database/database-user.ts';
+import { type FileOperations, onThreads } from '../../platform/files/operations.ts';
 import { programFile } from '../../platform/installation.ts';
 import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { type Abilities, examination, readAbilities } from './abilities.ts';
@@ -23,6 +24,8 @@ export interface ConfinementOptions {
   uid?: number;
   /** Programs that decoders run, as absolute paths. */
   programs?: readonly string[];
+  /** How files are handed over. */
+  operations?: FileOperations;
 }
 
 /** A command to spawn, with its options. */
@@ -202,7 +205,7 @@ async function whyNotThisWay(way: Way, needed: readonly string[], place: Place):
   const probe = join(place.directory, `decoder-probe-${randomUUID()}`);
   try {
     await writeFile(probe, '', { mode: 0o600 });
-    const cell = openCell(place.directory, way.user);
+    const cell = openCell(place.directory, { user: way.user, operations: onThreads });
     const handed = await cell.handOver({ path: probe });
     const files = [...needed, handed.input.path];
     const directories = cell.home === null ? [] : [cell.home];
@@ -273,6 +276,7 @@ export async function openConfinement({
   hidden = null,
   uid = DECODER_UID,
   programs = [],
+  operations = onThreads,
 }: ConfinementOptions = {}): Promise<Confinement> {
   const missing: Sentence[] = [];
   const needed = await Promise.all(neededFiles(programs).map((file) => realpath(file).catch(() => file)));
@@ -307,7 +311,7 @@ export async function openConfinement({
     missing,
     isUsable: () => way.room?.isAlive() !== false,
     launch: (program, args) => launchOf(way, program, args),
-    openCell: () => (hasCells ? openCell(place, way.user) : openWithoutCell()),
+    openCell: () => (hasCells ? openCell(place, { user: way.user, operations }) : openWithoutCell()),
     examine: (paths) => examineWay(way, paths),
     close() {
       way.room?.close();

@@ -8,6 +8,7 @@ import type { Deps } from '../../core/deps.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { atOnce } from '../../platform/files/operations.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
 import { say } from '../../platform/language/say.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
@@ -75,7 +76,7 @@ export async function performImport(
   const { config, database, source, system, name, ledger, owner, total, isStopped } = undertaking;
   const { db } = database;
   const reporter = createReporter();
-  const storage = await openLibraryStorage(config);
+  const storage = await openLibraryStorage(config, atOnce);
   const log = pino({ level: 'error', ...safeLogForm(secretsOf(config)) });
   const deps = await openDeps(db, storage, config, log);
   const worker = await startWorker(deps, database);

@@ -1,9 +1,10 @@
-import { access, type FileHandle, mkdir, open, rename, rm, stat, statfs } from 'node:fs/promises';
+import { access, type FileHandle, open, rm, stat, statfs } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { Readable } from 'node:stream';
 import pLimit from 'p-limit';
-import { filesBelow, isMissing, syncDirectory } from '../files/directory-tree.ts';
+import { filesBelow, isMissing } from '../files/directory-tree.ts';
 import { makeDirectory } from '../files/make-directory.ts';
+import { type FileOperations, onThreads } from '../files/operations.ts';
 import { sentence, sentenceCount } from '../language/sentence.ts';
 import { BUFFER_BYTES, type Buffers, newBuffers } from './buffers.ts';
 import { objectFolders } from './object-key.ts';
@@ -91,32 +92,31 @@ async function* listBelow(root: string, directory: string): AsyncIterable<Stored
 /** Syncs and moves that the disk does at once. */
 const MOVED_AT_ONCE = 8;
 
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}
-
 /** Moves complete files to their keys. Each is durable before it gets its name, and so is the name in the end. */
-async function adoptAll(root: string, files: readonly ToAdopt[]): Promise<void> {
+async function adoptAll(
+  root: string,
+  files: readonly ToAdopt[],
+  { sync, mkdir, rename }: FileOperations,
+): Promise<void> {
   const limit = pLimit(MOVED_AT_ONCE);
   const moves = files.map(({ path, key }) => ({ path, target: join(root, key) }));
   const directories = [...new Set(moves.map(({ target }) => dirname(target)))];
-  await limit.map(moves, ({ path }) => syncFile(path));
+  await limit.map(moves, ({ path }) => sync(path));
   // Unlike `makeDirectory`, in one step, which ends because the root exists.
   await limit.map(directories, (directory) => mkdir(directory, { recursive: true }));
   await limit.map(moves, ({ path, target }) => rename(path, target));
-  await limit.map(directories, syncDirectory);
+  await limit.map(directories, sync);
 }
 
 /**
  * Storage in a local directory. `<root>/incoming` and `<root>/uploads` hold incomplete files. `reserveBytes` of the
  * volume are not available to files (room.ts).
  */
-export async function openDiskStorage(root: string, reserveBytes: number): Promise<Storage> {
+export async function openDiskStorage(
+  root: string,
+  reserveBytes: number,
+  operations: FileOperations = onThreads,
+): Promise<Storage> {
   const incomingDir = join(root, 'incoming');
   const uploadsDir = join(root, 'uploads');
   // Other users of this machine must not bypass the library's rules.
@@ -128,11 +128,12 @@ export async function openDiskStorage(root: string, reserveBytes: number): Promi
   return {
     incomingDir,
     uploadsDir,
+    operations,
     addressOf: async () => null,
     // Nothing to prepare: `adopt` only renames the file.
     async stage() {},
-    adopt: (path, key) => adoptAll(root, [{ path, key }]),
-    adoptAll: (files) => adoptAll(root, files),
+    adopt: (path, key) => adoptAll(root, [{ path, key }], operations),
+    adoptAll: (files) => adoptAll(root, files, operations),
     async get(key, sizeBytes, range, buffers) {
       const file = await open(join(root, key), 'r').catch((error: unknown) => {
         if (isMissing(error)) throw new NoSuchObject(key);

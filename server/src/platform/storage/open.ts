@@ -1,3 +1,4 @@
+import { type FileOperations, onThreads } from '../files/operations.ts';
 import { openDiskStorage } from './disk.ts';
 import { joinStorages } from './joined.ts';
 import type { S3Settings } from './s3-settings.ts';
@@ -14,8 +15,9 @@ export async function openDiskAndBucket(
   root: string,
   reserveBytes: number,
   s3: S3Settings,
+  operations: FileOperations = onThreads,
 ): Promise<DiskAndBucket> {
-  const disk = await openDiskStorage(root, reserveBytes);
+  const disk = await openDiskStorage(root, reserveBytes, operations);
   // Only libraries with a bucket load the client.
   const { openS3Storage } = await import('./s3.ts');
   return { disk, bucket: openS3Storage(s3, disk) };
@@ -29,8 +31,9 @@ export async function openStorage(
   root: string,
   reserveBytes: number,
   s3: S3Settings | null,
+  operations: FileOperations = onThreads,
 ): Promise<Storage> {
-  if (s3 === null) return openDiskStorage(root, reserveBytes);
-  const { disk, bucket } = await openDiskAndBucket(root, reserveBytes, s3);
+  if (s3 === null) return openDiskStorage(root, reserveBytes, operations);
+  const { disk, bucket } = await openDiskAndBucket(root, reserveBytes, s3, operations);
   return s3.writes ? joinStorages(bucket, disk) : joinStorages(disk, bucket);
 }

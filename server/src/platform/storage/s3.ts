@@ -20,7 +20,7 @@ interface Lease {
 }
 
 /** The local part of the storage: files that arrive, and those lent to programs. */
-type Local = Pick<Storage, 'incomingDir' | 'uploadsDir' | 'room' | 'checkReady'>;
+type Local = Pick<Storage, 'incomingDir' | 'uploadsDir' | 'operations' | 'room' | 'checkReady'>;
 
 /** Storage in a bucket. Files arrive in the directories of `local` and are sent from there. */
 export function openS3Storage(
@@ -62,6 +62,7 @@ export function openS3Storage(
   return {
     incomingDir: local.incomingDir,
     uploadsDir: local.uploadsDir,
+    operations: local.operations,
     room: () => local.room(),
     stage,
     adopt,

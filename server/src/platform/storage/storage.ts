@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { FileOperations } from '../files/operations.ts';
 import { type Sentence, sentence, sentenceCount, ToldError } from '../language/sentence.ts';
 import type { Buffers } from './buffers.ts';
 
@@ -36,6 +37,8 @@ export interface Storage {
   incomingDir: string;
   /** A local directory for uploads, which may take days. */
   uploadsDir: string;
+  /** How files in these directories are changed. */
+  operations: FileOperations;
   /**
    * Performs the slow part of a later `adopt` of the same file, outside the transaction and the lock that `adopt`
    * needs. Optional: `adopt` performs the steps that are missing. The file stays where it is.
