@@ -1,4 +1,4 @@
-import { readHead } from './head.ts';
+import { withSource } from './source.ts';
 
 /** The metadata of a picture. Keys without a value are absent. */
 export interface ExifSummary {
@@ -121,7 +121,7 @@ function summarise(groups: Groups): ExifSummary {
  * read. Rejects only on disk errors.
  */
 export async function readExif(path: string): Promise<ExifSummary> {
-  const { head } = await readHead(path, HEAD_BYTES);
+  const head = await withSource(path, ({ readUpTo }) => readUpTo(0, HEAD_BYTES));
   const { default: ExifReader } = await import('exifreader');
   try {
     const loaded = ExifReader.load(head, { expanded: true });

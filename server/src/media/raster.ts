@@ -1,4 +1,5 @@
-import { access, readFile, stat, writeFile } from 'node:fs/promises';
+import { statSync, writeFileSync } from 'node:fs';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp } from 'sharp';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
@@ -74,12 +75,15 @@ function encode(picture: Sharp, { format, quality }: Pick<Step, 'format' | 'qual
   return picture.webp({ ...webp, quality });
 }
 
-/** Writes files with Node rather than libvips, so that a full disk is reported by its error code. */
+/**
+ * Writes files with Node rather than libvips, so that a full disk is reported by its error code. Synchronously, because a decoder
+ * process has nothing else to do.
+ */
 async function writeStep(picture: Sharp, step: Step, outDir: string): Promise<RenderedFile[]> {
   const { keys, format } = step;
   const path = join(outDir, `${keys[0]}.${format}`);
   const { data, info } = await encode(picture, step).toBuffer({ resolveWithObject: true });
-  await writeFile(path, data);
+  writeFileSync(path, data);
   const made = {
     path,
     contentType: `image/${format}`,
@@ -167,9 +171,9 @@ export async function renderLadder(
   { outDir, maxPixels = mostPixels(mime) }: { outDir: string; maxPixels?: number },
 ): Promise<RenderOutcome> {
   if (!isPicture(mime)) return { outcome: 'unsupported', reason: `${mime} is not rendered` };
-  const { size } = await stat(path);
-  if (mime === 'image/svg+xml' && size > MAX_SVG_BYTES) {
-    return { outcome: 'unsupported', reason: `a drawing of ${size} bytes is more than is rendered` };
+  const drawingBytes = mime === 'image/svg+xml' ? statSync(path).size : 0;
+  if (drawingBytes > MAX_SVG_BYTES) {
+    return { outcome: 'unsupported', reason: `a drawing of ${drawingBytes} bytes is more than is rendered` };
   }
   try {
     const source = await sourceOf(path, mime, maxPixels);

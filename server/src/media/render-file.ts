@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaFacts } from '@vitrine/contract/media';
 import { type ExifSummary, readExif } from './exif.ts';
@@ -117,7 +117,7 @@ export async function renderEach(
   const made: (Rendering | null)[] = [];
   for (const [place, file] of files.entries()) {
     const folder = join(outDir, String(place));
-    await mkdir(folder);
+    mkdirSync(folder);
     made.push(await renderFile(file, rungs, folder).catch(() => null));
   }
   return made;

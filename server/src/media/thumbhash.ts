@@ -9,7 +9,7 @@ export interface Pixels {
 }
 
 /** The longest edge that thumbhashes can be made of. */
-const MOST_EDGE = 100;
+const MOST_EDGE = 50;
 /** Pixels that one point consists of, in each direction. Averaging all of them takes five times as long and looks the same. */
 const SAMPLES = 3;
 
