@@ -278,6 +278,45 @@ async function measure(page: Page, route: string): Promise<void> {
     misplaced.push(`${route} has several main actions: ${main.join(', ')}`);
 }
 
+/** What a reader sees through, where nothing should show. */
+const transparent: string[] = [];
+
+/**
+ * Notes a header that pictures show through while the page scrolls below it, and an icon on a card without the backdrop of
+ * the number of files beside it.
+ */
+async function lookThrough(page: Page, name: string): Promise<void> {
+  const found = await page.evaluate(() => {
+    const context = document.createElement('canvas').getContext('2d');
+    const alphaOf = (element: Element): number => {
+      const { backgroundColor, opacity } = getComputedStyle(element);
+      if (context === null) return 0;
+      context.clearRect(0, 0, 1, 1);
+      context.fillStyle = backgroundColor;
+      context.fillRect(0, 0, 1, 1);
+      return ((context.getImageData(0, 0, 1, 1).data[3] ?? 0) / 255) * Number(opacity);
+    };
+    const header = document.querySelector('body header');
+    let stays = false;
+    for (let at = header; at != null; at = at.parentElement)
+      stays ||= ['sticky', 'fixed'].includes(getComputedStyle(at).position);
+    const backdropOf = (icon: Element): string => {
+      const badge = icon.closest('.badge');
+      return badge === null ? 'none' : getComputedStyle(badge).backgroundColor;
+    };
+    const backdrops = [
+      ...document.querySelectorAll('[data-tile] .badge svg, [data-tile]:has([data-post]) svg.lucide-lock'),
+    ].map(backdropOf);
+    return {
+      header: stays && header !== null && alphaOf(header) < 1,
+      backdrops: [...new Set(backdrops)],
+    };
+  });
+  if (found.header) transparent.push(`the header of ${name}`);
+  if (found.backdrops.length > 1 || found.backdrops.includes('none'))
+    transparent.push(`icons on cards of ${name}: ${found.backdrops.join(', ')}`);
+}
+
 const seesAll = process.env.ACCESSIBILITY === 'all';
 /** The other theme of each. */
 const themes = { light: 'dark', dark: 'light' } as const;
@@ -290,6 +329,7 @@ async function check(page: Page, name: string, measured = false): Promise<string
   const onPhone = themes[onDesktop];
   const look = async (screen: keyof typeof screens, colorScheme: keyof typeof themes, rules: axe.RunOnly) => {
     await page.emulateMedia({ colorScheme });
+    await lookThrough(page, `${name}, ${screen}, ${colorScheme}`);
     const all = await findings(page, rules);
     found.push(...all.map((one) => `${name}, ${screen}, ${colorScheme}: ${one}`));
   };
@@ -360,6 +400,11 @@ test('at 1440 pixels headings start at three places, and a page has one main act
     .soft(Object.fromEntries(headings))
     .toEqual(Object.fromEntries(routes.map((route) => [route, startOf(route)])));
   expect(misplaced).toEqual([]);
+});
+
+// DESIGN-4
+test('nothing shows through the header of any page, and icons on cards have one backdrop', () => {
+  expect(transparent).toEqual([]);
 });
 
 interface Layer {
