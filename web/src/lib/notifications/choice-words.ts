@@ -1,6 +1,7 @@
 import type { NotificationKind, NotificationPreferences } from '@vitrine/contract/notifications';
 import { renamedZones } from '@vitrine/contract/time-zones';
 import { locale } from '#lib/languages/language.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 
 /** Labels of the kinds of notification, most important first. */
 export const kindWords: readonly {
@@ -107,8 +108,8 @@ export function zoneHere(): string {
 
 /** Returns the time zones to choose from: the stored one, that of this device, and UTC, without duplicates. */
 export function zoneChoices(kept: string, here: string): { value: string; label: string }[] {
-  return [...new Set([kept, here, 'UTC'])].map((zone) => ({
-    value: zone,
-    label: zone.replaceAll('_', ' ') + (zone === here ? ' (this device)' : ''),
-  }));
+  return [...new Set([kept, here, 'UTC'])].map((zone) => {
+    const name = zone.replaceAll('_', ' ');
+    return { value: zone, label: zone === here ? phrase(`${name} (this device)`) : name };
+  });
 }
