@@ -58,9 +58,9 @@ test('a batch is prepared while the one before is prepared or written, and each 
   await end('prepare 1');
   expect(happened.slice(2)).toEqual(['write 1']);
   await end('write 1');
-  expect(happened.slice(3)).toEqual(['write 2', 'prepare 3 after 2']);
+  expect(happened.slice(3).toSorted()).toEqual(['prepare 3 after 2', 'write 2']);
   await end('write 2', 'prepare 3 after 2');
-  expect(happened.slice(5)).toEqual(['write 3', 'prepare 4 after 3']);
+  expect(happened.slice(5).toSorted()).toEqual(['prepare 4 after 3', 'write 3']);
   await end('write 3', 'prepare 4 after 3', 'write 4');
   await ended;
   expect(happened.slice(7)).toEqual(['write 4']);
