@@ -1,3 +1,5 @@
+import { isolated } from '#lib/languages/language.ts';
+
 /** What a map shows. */
 export interface MapView {
   readonly lat: number;
@@ -26,5 +28,5 @@ export function boxText({ west, south, east, north }: Edges): string {
 export function placeName(lat: number, lon: number): string {
   const part = (degrees: number, [positive, negative]: readonly [string, string]) =>
     `${Math.abs(degrees).toFixed(2)}° ${degrees < 0 ? negative : positive}`;
-  return `${part(lat, ['N', 'S'])}, ${part(lon, ['E', 'W'])}`;
+  return isolated(`${part(lat, ['N', 'S'])}, ${part(lon, ['E', 'W'])}`, 'ltr');
 }

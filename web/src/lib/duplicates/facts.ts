@@ -1,7 +1,7 @@
 import type { ShownAsset } from '@vitrine/contract/assets';
 import type { FieldValue } from '@vitrine/contract/field-values';
 import type { FieldDefinition } from '@vitrine/contract/fields';
-import { fileSize } from '#lib/assets/file-size.ts';
+import { fileSize, pixelSize } from '#lib/assets/file-size.ts';
 import { fileType } from '#lib/assets/labels.ts';
 import { valueInWords } from '#lib/fields/value-words.ts';
 import { shortMomentOf } from '#lib/time/moments.ts';
@@ -27,7 +27,7 @@ export function factsOf(assets: readonly ShownAsset[], language: string | undefi
     fact(
       'Pixels',
       textsOf(({ pixel_width, pixel_height }) =>
-        pixel_width === null || pixel_height === null ? none : `${pixel_width} × ${pixel_height}`,
+        pixel_width === null || pixel_height === null ? none : pixelSize(pixel_width, pixel_height),
       ),
     ),
     fact(

@@ -1,4 +1,4 @@
-import { languageFor } from '@vitrine/contract/languages';
+import { directionOf, languageFor } from '@vitrine/contract/languages';
 
 /** Returns the language of the page, which stays the same until it is loaded again. */
 export const language = (): string =>
@@ -8,4 +8,13 @@ export const language = (): string =>
 export function locale(): string {
   if (typeof document === 'undefined') return 'en';
   return navigator.languages.find((tag) => languageFor(tag) === language()) ?? language();
+}
+
+/**
+ * Isolates a date or a measure in languages from right to left, so that it does not turn with the text around it. Sizes and
+ * places are written from left to right in every language.
+ */
+export function isolated(text: string, direction: 'auto' | 'ltr' = 'auto'): string {
+  if (directionOf(languageFor(language()) ?? 'en') === 'ltr') return text;
+  return `${direction === 'auto' ? '\u2068' : '\u2066'}${text}\u2069`;
 }

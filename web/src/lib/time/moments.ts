@@ -1,4 +1,4 @@
-import { locale } from '#lib/languages/language.ts';
+import { isolated, locale } from '#lib/languages/language.ts';
 import { plural } from '#lib/languages/plural.ts';
 
 /** Returns the preferred language for formatters; that of the page if it is not set or not supported. */
@@ -12,7 +12,7 @@ export function localeOf(language: string | undefined): string {
 }
 
 function written(timestamp: string, language: string | undefined, style: Intl.DateTimeFormatOptions): string {
-  return new Intl.DateTimeFormat(localeOf(language), style).format(new Date(timestamp));
+  return isolated(new Intl.DateTimeFormat(localeOf(language), style).format(new Date(timestamp)));
 }
 
 /** Formats a day: "3 May 2026" with the full month, in the reader's language and time zone. */
@@ -37,9 +37,8 @@ export function shortMomentOf(timestamp: string, language?: string): string {
 
 /** Formats a day as it was written, for every reader: "3 May 2026" with the full month. */
 export function writtenDayOf(day: string, language?: string): string {
-  return new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'long', timeZone: 'UTC' }).format(
-    new Date(day),
-  );
+  const style = { dateStyle: 'long', timeZone: 'UTC' } as const;
+  return isolated(new Intl.DateTimeFormat(localeOf(language), style).format(new Date(day)));
 }
 
 /** Matches the clock time of a timestamp, without its offset. */
@@ -51,11 +50,8 @@ const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?/;
  */
 export function writtenMomentOf(timestamp: string, language?: string): string {
   const [clock = timestamp] = clockTime.exec(timestamp) ?? [];
-  return new Intl.DateTimeFormat(localeOf(language), {
-    dateStyle: 'medium',
-    timeStyle: 'short',
-    timeZone: 'UTC',
-  }).format(new Date(`${clock}Z`));
+  const style = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
+  return isolated(new Intl.DateTimeFormat(localeOf(language), style).format(new Date(`${clock}Z`)));
 }
 
 /** Formats the time of day: "14:05". */

@@ -1,5 +1,5 @@
 import type { AssetVersion } from '@vitrine/contract/versions';
-import { fileSize } from '#lib/assets/file-size.ts';
+import { fileSize, pixelSize } from '#lib/assets/file-size.ts';
 import { plural } from '#lib/languages/plural.ts';
 
 /** Returns the facts of the file of a version: `PNG · 1,200 × 800 · 4.2 MB`. */
@@ -11,7 +11,7 @@ export function factsOf({
 }: AssetVersion): string {
   return [
     ...(file_extension === null ? [] : [file_extension.toUpperCase()]),
-    ...(pixel_width === null || pixel_height === null ? [] : [`${pixel_width} × ${pixel_height}`]),
+    ...(pixel_width === null || pixel_height === null ? [] : [pixelSize(pixel_width, pixel_height)]),
     fileSize(file_size_bytes),
   ].join(' · ');
 }
