@@ -1,0 +1,34 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { fileSize, pixelSize } from '../src/lib/assets/file-size.ts';
+import { placeName } from '../src/lib/browsing/map-view.ts';
+import { dayOf } from '../src/lib/time/moments.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+const readIn = (language: string) => {
+  vi.stubGlobal('document', { documentElement: { lang: language } });
+  vi.stubGlobal('navigator', { languages: [language] });
+};
+
+// LANGUAGE-1
+describe('in a text that is written from right to left', () => {
+  test('sizes in pixels and places are written from left to right', () => {
+    readIn('ar');
+    expect(pixelSize(1500, 1000)).toBe('\u20661500 × 1000\u2069');
+    expect(placeName(48.137, 11.575)).toBe('\u206648.14° N, 11.57° E\u2069');
+  });
+
+  test('dates and sizes of files keep their own direction', () => {
+    readIn('he');
+    expect(dayOf('2026-05-03T12:00:00Z')).toMatch(/^\u2068.*2026\u2069$/);
+    expect(fileSize(4_200_000)).toMatch(/^\u2068.*4\.2.*\u2069$/);
+  });
+
+  test('they are plain text in other languages', () => {
+    readIn('de');
+    expect(pixelSize(1500, 1000)).toBe('1500 × 1000');
+    expect(fileSize(4_200_000)).toBe('4,2 MB');
+  });
+});
