@@ -1,3 +1,6 @@
+import { readMetadataNow } from '../../content/assets/decoding-jobs.ts';
+import { enqueue } from '../../core/job-table.ts';
+import type { Database } from '../../platform/database/pool.ts';
 import { importCollections } from './collections.ts';
 import type { Context } from './context.ts';
 import { importDiscussions } from './discussions.ts';
@@ -11,8 +14,7 @@ import { importResources } from './resources.ts';
 import { uncarriedSettings } from './uncarried.ts';
 import { reportVanished } from './vanished.ts';
 
-/** The steps of an import, each of which goes on where an earlier run was stopped or killed. */
-export async function importAll(
+async function importInSteps(
   context: Context,
   files: FileFinder,
   onProgress: (done: number) => void,
@@ -41,5 +43,28 @@ export async function importAll(
   for (const step of steps) {
     if (context.isStopped()) return;
     await step();
+  }
+}
+
+/** Starts what waits for the import: reading metadata, and comparing pictures. */
+async function startFollowing(db: Database): Promise<void> {
+  await readMetadataNow(db);
+  await enqueue(db, 'fill-fingerprints', {}, { key: 'fill-fingerprints' });
+}
+
+/**
+ * The steps of an import, each of which goes on where an earlier run was stopped or killed. Metadata is read after the last
+ * one, because the service would otherwise take the processors from the import (IMPORT-16).
+ */
+export async function importAll(
+  context: Context,
+  files: FileFinder,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  try {
+    await importInSteps(context, files, onProgress);
+  } finally {
+    // It begins later by itself if the database is lost.
+    await startFollowing(context.deps.db).catch(() => {});
   }
 }

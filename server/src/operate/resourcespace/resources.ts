@@ -1,4 +1,3 @@
-import { readMetadataNow } from '../../content/assets/decoding-jobs.ts';
 import {
   discardPrepared,
   type PreparedFile,
@@ -6,8 +5,6 @@ import {
   renderNew,
   renderTurns,
 } from '../../content/assets/render-ahead.ts';
-import { enqueue } from '../../core/job-table.ts';
-import type { Database } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { bringVersion } from '../imports/changed-files.ts';
 import { inLanes } from '../imports/lanes.ts';
@@ -199,12 +196,6 @@ async function writeBatch(context: Context, parts: ResourceParts, batch: Batch):
   });
 }
 
-/** Starts what waited for the resources: reading metadata, and comparing pictures. */
-async function startFollowing(db: Database): Promise<void> {
-  await readMetadataNow(db);
-  await enqueue(db, 'fill-fingerprints', {}, { key: 'fill-fingerprints' });
-}
-
 /**
  * Imports all resources with their files and values, many in one transaction. While they are written, the files of the next
  * ones are rendered, and those after them are read (IMPORT-16).
@@ -216,15 +207,10 @@ export async function importResources(context: Context, parts: ResourceParts): P
     parts.onProgress(done);
   };
   const turns = renderTurns();
-  try {
-    await inStages(readBatches(context, parts), {
-      prepare: (batch, before) => renderBatch(context, { batch, before, turns }),
-      write: (batch) => writeBatch(context, { ...parts, onProgress }, batch),
-      discard: discardBatch,
-    });
-  } finally {
-    // They begin later by themselves if the database is lost.
-    await startFollowing(context.deps.db).catch(() => {});
-  }
+  await inStages(readBatches(context, parts), {
+    prepare: (batch, before) => renderBatch(context, { batch, before, turns }),
+    write: (batch) => writeBatch(context, { ...parts, onProgress }, batch),
+    discard: discardBatch,
+  });
   if (!context.isStopped()) await importRelations(context);
 }

@@ -35,11 +35,25 @@ const rendering = (library: Library) => (deps: Deps) => ({
   decoders: { ...library.deps.decoders, close: async () => {} },
 });
 
+/** Refuses imported collections while metadata is being read. */
+async function refuseWhileReading({ deps: { db } }: Library): Promise<void> {
+  await sql`create function refuse_while_reading() returns trigger language plpgsql as $$
+    begin
+      if exists (select from graphile_worker.jobs where task_identifier = 'extract' and run_at <= now()) then
+        raise exception 'metadata is read before the import ends';
+      end if;
+      return new;
+    end $$`.execute(db);
+  await sql`create trigger refuse_while_reading before insert on imported_ids for each row when (new.kind = 'collection')
+    execute function refuse_while_reading()`.execute(db);
+}
+
 // IMPORT-16, EXTRACT-18
 test('has pictures with previews and everything that searches find as soon as it ends', {
   timeout: 120_000,
 }, async () => {
   const library = await openWithBoss();
+  await refuseWhileReading(library);
   await runImport(library, optionsFor(harbour), rendering(library));
   const pictures = sql`assets a join files f on f.hash = a.file_hash where f.mime = 'image/jpeg'`;
   const shown = sql`${pictures} and f.renditions ?& array['col', 'preview', 'screen', 'hires'] and f.thumbhash is not null
@@ -58,7 +72,8 @@ test('has pictures with previews and everything that searches find as soon as it
   const before = await documents.execute(db);
   await sql`select write_asset_documents(array(select id from assets))`.execute(db);
   expect((await documents.execute(db)).rows).toEqual(before.rows);
-  // Metadata is read from now on.
+  // Metadata is read from now on, and not before (refuseWhileReading).
+  expect(await countOf(library, sql`imported_ids where kind = 'collection'`)).toBeGreaterThan(0);
   expect(await countOf(library, metadataJobs)).toBeGreaterThan(50);
   expect(await countOf(library, sql`${metadataJobs} and run_at > now()`)).toBe(0);
   expect(await leftovers(library)).toEqual([]);
