@@ -10,12 +10,13 @@ const partsOf = (text: string) => (text.match(/\{\w+\}|<\/?\d+\/?>/g) ?? []).sor
 const categoriesOf = (language: string) => new Intl.PluralRules(language).resolvedOptions().pluralCategories;
 
 /** Returns what is wrong with one text of a translation. */
-function problemsOf(original: string, text: unknown): string[] {
+function problemsOf(original: string, text: unknown, isPlain = false): string[] {
   if (typeof text !== 'string' || text.trim() === '') return ['is empty'];
   const problems: string[] = [];
   if (partsOf(original) !== partsOf(text)) problems.push('has other placeholders than the original');
   if (/<(\d+)>(?=.*\{\d)(?=.*<\d+\/>).*<\/\1>/.test(text))
     problems.push('nests values: split it into elements of their own');
+  if (isPlain) return problems;
   // A text may become the value of an attribute.
   if (text.includes('"')) problems.push('contains a straight double quote');
   if (/[<>]/.test(text.replace(/<\/?\d+\/?>/g, ''))) problems.push('contains markup');
@@ -23,9 +24,10 @@ function problemsOf(original: string, text: unknown): string[] {
 }
 
 /** Returns what is wrong with the translation of a text, which may be a plural. */
-function problemsOfText(language: string, original: Text, text: Text | undefined): string[] {
+function problemsOfText(language: string, message: Message, text: Text | undefined): string[] {
   if (text === undefined) return ['is missing'];
-  if (typeof original === 'string') return problemsOf(original, text);
+  const original = originalOf(message);
+  if (typeof original === 'string') return problemsOf(original, text, message.isPlain);
   if (typeof text === 'string') return ['needs the forms of a plural'];
   return categoriesOf(language).flatMap((category) =>
     text[category] === undefined
@@ -47,7 +49,7 @@ export function checkCatalogue(
   const keys = new Set(messages.map(({ key }) => key));
   return [
     ...messages.flatMap((message) =>
-      problemsOfText(language, originalOf(message), catalogue[message.key]).map(
+      problemsOfText(language, message, catalogue[message.key]).map(
         (problem) => `${language}: ${JSON.stringify(message.key)} ${problem}`,
       ),
     ),

@@ -8,6 +8,8 @@ import { isText } from './recognise.ts';
 export interface Message {
   readonly key: string;
   readonly forms: readonly string[];
+  /** Whether it is never part of a document, so that it may contain what would be markup there. */
+  readonly isPlain?: boolean;
 }
 
 export interface Extracted {

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { definitionOf } from '@vitrine/contract/errors/codes';
-import { quotedErrors } from '@vitrine/contract/errors/quoted';
+import { errorCodes } from '@vitrine/contract/errors/codes';
 import ts from 'typescript';
 import type { Message } from './extract.ts';
 
@@ -44,12 +43,11 @@ export function serverTexts(content: string, file: string): Message[] {
   return found;
 }
 
-/** Returns the texts of the errors that the server quotes, which have their parameters as values. */
-const quotedTexts = (): Message[] =>
-  quotedErrors.map((code) => {
-    const { text } = definitionOf(code);
-    return { key: text, forms: [text] };
-  });
+/** Returns the texts of errors. Those without a space, such as `2fa_required`, are words of the interface (LANGUAGE-9). */
+const errorTexts = (): Message[] =>
+  Object.values(errorCodes)
+    .filter(({ text }) => text.includes(' '))
+    .map(({ text }) => ({ key: text, forms: [text], isPlain: true }));
 
 /** Returns all texts of the server in the order of their files, each once. */
 export function readServerMessages(): Message[] {
@@ -66,6 +64,6 @@ export function readServerMessages(): Message[] {
     for (const message of serverTexts(content, file))
       if (!found.has(message.key)) found.set(message.key, message);
   }
-  for (const message of quotedTexts()) if (!found.has(message.key)) found.set(message.key, message);
+  for (const message of errorTexts()) if (!found.has(message.key)) found.set(message.key, message);
   return [...found.values()];
 }

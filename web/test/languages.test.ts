@@ -1,3 +1,4 @@
+import { errorCodes } from '@vitrine/contract/errors/codes';
 import { languageFor } from '@vitrine/contract/languages';
 import { describe, expect, test } from 'vitest';
 import { fill } from '#lib/languages/fill.ts';
@@ -9,7 +10,7 @@ import { checkCatalogue } from '../languages/check.ts';
 import { extract } from '../languages/extract.ts';
 import { localise, translationsOf } from '../languages/localise.ts';
 import { markOf } from '../languages/marks.ts';
-import { serverTexts } from '../languages/server-texts.ts';
+import { readServerMessages, serverTexts } from '../languages/server-texts.ts';
 
 const textsOf = async (code: string, file = 'Page.svelte') =>
   (await extract(code, file)).messages.map(({ key }) => key);
@@ -50,6 +51,15 @@ describe('the texts of the server', () => {
       'a.ts:2: the text of say must be a literal',
     );
   });
+});
+
+test('errors are translated, except the words of the interface (LANGUAGE-9)', () => {
+  const keys = new Set(readServerMessages().map(({ key }) => key));
+  for (const { text } of Object.values(errorCodes)) expect(keys.has(text), text).toBe(text.includes(' '));
+  const angled = { key: '{property} must be > {min}', forms: ['{property} must be > {min}'] };
+  const catalogue = { [angled.key]: angled.key };
+  expect(checkCatalogue('de', [{ ...angled, isPlain: true }], catalogue)).toEqual([]);
+  expect(checkCatalogue('de', [angled], catalogue)).toHaveLength(1);
 });
 
 describe('a catalogue (LANGUAGE-3)', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { preferredLanguage } from '../../src/platform/language/preferred.ts';
 import { say, sayCount } from '../../src/platform/language/say.ts';
+import { openLibrary } from '../support/library.ts';
 
 // LANGUAGE-4
 describe('a text of the server', () => {
@@ -42,4 +43,40 @@ test.each([
   [null, null],
 ])('preferences %j ask for %s', (preferences, language) => {
   expect(preferredLanguage(preferences)).toBe(language);
+});
+
+// LANGUAGE-9
+describe('the text of an error', async () => {
+  const { address } = await openLibrary();
+  const longName = JSON.stringify({ username: 'x'.repeat(100_000), password: 'secret' });
+
+  async function errorOf(path: string, headers: Record<string, string>, body?: string) {
+    const init = body === undefined ? {} : { method: 'POST', body };
+    const type = { 'content-type': 'application/json' };
+    const response = await fetch(address + path, { ...init, headers: { ...type, ...headers } });
+    return { ...(await response.json()), code: response.headers.get('vitrine-error') };
+  }
+
+  test.each([
+    ['prefers German', { 'accept-language': 'de-AT, en;q=0.5' }, 'nicht gefunden'],
+    ['has chosen French pages', { 'accept-language': 'de', cookie: 'language=fr' }, 'introuvable'],
+    ['prefers no language', {}, 'not found'],
+    ['prefers a language without pages', { 'accept-language': 'sv' }, 'not found'],
+  ])('is for a client that %s in this language or in English', async (_, headers, error) => {
+    expect(await errorOf('/api/v1/nothing', headers)).toEqual({ error, code: 'not-found' });
+  });
+
+  test('has its values in place, and the same code', async () => {
+    const tooLong = (headers: Record<string, string>) => errorOf('/api/v1/auth/login', headers, longName);
+    const { code } = await tooLong({});
+    expect(code).toMatch(/^value-too-long;/);
+    const german = await tooLong({ 'accept-language': 'de' });
+    expect(german.code).toBe(code);
+    expect(german.error).toMatch(/^username darf nicht mehr Zeichen haben als \d/);
+  });
+
+  test('is translated for an address that cannot be read', async () => {
+    const { error, code } = await errorOf('/api/v1/%zz', { 'accept-language': 'de' });
+    expect({ error, code }).toEqual({ error: 'fehlerhafte Adresse', code: 'malformed-address' });
+  });
 });

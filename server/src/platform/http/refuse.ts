@@ -14,7 +14,7 @@ type Headers = Readonly<Record<string, string>>;
 
 /** An error response, thrown from anywhere below a handler (HTTP-1, HTTP-43). */
 export class Refusal extends ToldError {
-  /** Its text is the key of the translations that `contract/src/errors/quoted.ts` asks for. */
+  /** Its text is the key of its translations. */
   override readonly sentence: Sentence;
   readonly code: ErrorCode;
   readonly params: Readonly<Record<string, ErrorParam>>;

@@ -1,11 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ErrorBody } from '@vitrine/contract/errors';
 import type { PlainErrorCode } from '@vitrine/contract/errors/codes';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import pg from 'pg';
 import { DatabaseUnavailable } from '../database/unavailable.ts';
+import { saySentence } from '../language/sentence.ts';
 import { isOutOfRoom, NoRoom } from '../storage/room.ts';
 import { DamagedObject, NoSuchObject, StorageUnavailable } from '../storage/storage.ts';
+import { pageLanguage } from './page-language.ts';
 import { Refusal, refuse } from './refuse.ts';
 import { closeGently } from './slow-requests.ts';
 
@@ -106,16 +109,24 @@ export function refusalFor(error: unknown, request: FastifyRequest): Refusal {
   return refusal;
 }
 
+/** Returns the body of an error in the language of the pages that the client shows (LANGUAGE-9). */
+function bodyFor({ body, sentence }: Refusal, { cookies, headers }: FastifyRequest): ErrorBody {
+  // A malformed address is refused before cookies are read.
+  const language = pageLanguage({ cookies: cookies ?? {}, headers });
+  return language === 'en' ? body : { ...body, error: saySentence(language, sentence) };
+}
+
 /** Sends the response for an error. */
 export function sendFault(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, body, headers } = refusalFor(error, request);
+  const refusal = refusalFor(error, request);
+  const { status, headers } = refusal;
   // A response that fails before its first byte leaves its headers.
   for (const name of ['etag', 'content-length', 'content-range', 'content-disposition'])
     reply.removeHeader(name);
   if (status >= 500) reply.header('cache-control', 'no-store');
   reply.headers(headers);
   reply.header('x-request-id', request.id);
-  return reply.code(status).type('application/json; charset=utf-8').send(body);
+  return reply.code(status).type('application/json; charset=utf-8').send(bodyFor(refusal, request));
 }
 
 /** Sends every error as `{error}` with its status (HTTP-1). */
