@@ -93,7 +93,7 @@ describe('a dump', () => {
     expect(await refusal(whole)).toMatch(
       /is cut off: it ends after the table node; dump the database again$/,
     );
-    expect(await refusal(whole.slice(0, -6))).toMatch(/it ends inside the table node, after 1 rows/);
+    expect(await refusal(whole.slice(0, -6))).toMatch(/it ends inside the table node, after 1 row;/);
     expect(await refusal(create.slice(0, 50))).toMatch(/it has no rows of any table/);
     expect(await refusal('')).toMatch(/cut off/);
     expect(await read(`${whole}/*!40111 SET SQL_NOTES=@OLD_SQL_NOTES */;\n`)).toHaveLength(2);
