@@ -245,14 +245,14 @@ try {
   await run(args, env);
 } catch (error) {
   // Errors that the operator can fix are printed on one line; any other keeps its stack.
-  const isTold =
+  const isWorded =
     error instanceof ConfigError ||
     error instanceof LibraryInUse ||
     error instanceof DatabaseUnusable ||
     error instanceof BackupError ||
     error instanceof ExportError ||
     error instanceof StorageUnavailable;
-  console.error(redact(isTold ? sayError(languageOfCommands(env), error) : inspect(error)));
+  console.error(redact(isWorded ? sayError(languageOfCommands(env), error) : inspect(error)));
   process.exitCode = 1;
 } finally {
   setTimeout(() => process.exit(), EXIT_WITHIN_MS).unref();

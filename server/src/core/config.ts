@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { Language } from '@vitrine/contract/languages';
 import { reachableByDatabaseUser } from '../platform/database/database-user.ts';
 import { languageOfCommands } from '../platform/language/command-line.ts';
-import { type Sentence, sentence, ToldError } from '../platform/language/sentence.ts';
+import { type Sentence, sentence, WordedError } from '../platform/language/sentence.ts';
 import { type MailServer, readMailServer, readSender, type Sender } from '../platform/mail/address.ts';
 import {
   type BackupS3Settings,
@@ -83,7 +83,7 @@ export interface Config
 }
 
 /** An invalid setting, which stops the start; its message is the one line to print. */
-export class ConfigError extends ToldError {}
+export class ConfigError extends WordedError {}
 
 const names = [
   'VITRINE_HOST',

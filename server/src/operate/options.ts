@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
 import { ConfigError } from '../core/config.ts';
-import { sentenceOfError } from '../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../platform/faults/worded-errors.ts';
 import { type Sentence, sentence } from '../platform/language/sentence.ts';
 
 /** Returns what is wrong with the arguments; null for an error that Node does not describe. */

@@ -8,7 +8,7 @@ import type { IdentityProvider } from '../../src/core/identity-provider.ts';
 import { filterFor, type LdapSettings } from '../../src/core/identity-provider-settings.ts';
 import { examineDirectory } from '../../src/people/identity/providers/ldap.ts';
 import { openIdentityProviders } from '../../src/people/identity/providers/open.ts';
-import { sentenceOfError } from '../../src/platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../src/platform/faults/worded-errors.ts';
 import { saySentence } from '../../src/platform/language/sentence.ts';
 import { type Answered, comparable } from '../support/client.ts';
 import {

@@ -64,8 +64,8 @@ export async function receive(
 export const WHOLE_BYTES = 1024 * 1024;
 
 /**
- * Receives a few bytes, as `receive` does. Synchronously: only commands, which nobody waits for meanwhile, have them in memory,
- * and for each of many small files the detour over a thread takes longer than writing it.
+ * Receives a few bytes, as `receive` does. Writes synchronously, so only commands may call it: passing a small file to a thread
+ * takes longer than writing it.
  */
 export async function receiveBytes(
   bytes: Buffer,

@@ -17,7 +17,7 @@ function onOneLine(text: string): string {
     .trimEnd()}…`;
 }
 
-/** Returns what is said of a page whose author has written nothing about it; empty for pages that have a title only. */
+/** Returns the description of a page that has none of its own; empty if its title says everything. */
 function usualDescription(
   { name: site }: PublicSite,
   { path, kind, author }: PublicPage,

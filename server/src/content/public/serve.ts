@@ -105,8 +105,8 @@ export function servePublicFiles(
 }
 
 /**
- * Returns the head of pages that visitors may open, as a visitor sees them, and of links, which says nothing about them. Requests with a session receive no head,
- * because it serves clients that run no scripts. On an error or an exhausted budget the page is sent without its head.
+ * Returns the head of pages that visitors may open, as a visitor sees them. The head of a link does not describe what the link
+ * leads to. Requests with a session receive no head, because it serves clients that run no scripts. On an error or an exhausted budget the page is sent without its head.
  * A page that does not exist for visitors is a 404 (PUBLIC-6).
  */
 export function publicHeads({ db, config, log }: Parts, budgets: Budgets): HeadOf {

@@ -16,7 +16,7 @@ const WIDTH = PAGE[0] - 2 * MARGIN;
 const MOST_PICTURE_HEIGHT = 420;
 const LETTERS = 10;
 const LINE = 14;
-/** How far texts are from the side at which their headings begin. */
+/** The indentation of texts below their headings. */
 const INDENT = 16;
 
 /** The longest edge of a picture; of many pictures, which are all in memory until the document is written. */
@@ -34,7 +34,7 @@ export interface SheetPart {
 
 /** What a contact sheet shows. Texts are on one line. */
 export interface SheetContents {
-  /** That of the sheet's own words. Pages of one from right to left are mirrored. */
+  /** The language of the sheet's own words. Pages in right-to-left languages are mirrored. */
   language: Language;
   title: string;
   /** What a sheet without parts says. */

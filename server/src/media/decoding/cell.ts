@@ -30,7 +30,7 @@ export interface Cell {
   touch(): Promise<void>;
 }
 
-/** Whom files are handed to, null: a process of our own user; and how. */
+/** The user of the process that receives files, null for our own, and the operations that hand them over. */
 export interface Handing {
   user: SystemUser | null;
   operations: FileOperations;

@@ -14,7 +14,7 @@ export interface PlacedGlyph {
 export interface Cluster {
   /** Its characters in the order in which they are read. */
   text: string;
-  /** The same for clusters that look the same. */
+  /** Equal for clusters that look the same. */
   key: string;
   /** As a fraction of the font size. */
   width: number;
@@ -93,21 +93,21 @@ function shape(font: Font, text: string): Shaped[] {
   shaped.reverse();
   // fontkit keeps the characters with which it first met a glyph, which letters of the same form share.
   const characters = [...text];
-  if (shaped.reduce((sum, one) => sum + one.characters.length, 0) === characters.length)
-    for (const one of shaped) one.characters = characters.splice(0, one.characters.length);
+  if (shaped.reduce((sum, { characters: own }) => sum + own.length, 0) === characters.length)
+    for (const part of shaped) part.characters = characters.splice(0, part.characters.length);
   return shaped;
 }
 
 /**
  * Returns the clusters of letters that join, from left to right. Marks take no space and are clusters of their own before
- * their letters, because programs that read PDFs turn the order of clusters, and also that of characters within them.
+ * their letters, because PDF readers reverse the order of clusters, and also that of the characters within them.
  */
 function joinedClusters(face: Face, font: Font, text: string): Cluster[] {
   const groups: Shaped[][] = [];
-  for (const one of shape(font, text)) {
+  for (const part of shape(font, text)) {
     const last = groups.at(-1);
-    if (one.characters.length === 0 && last !== undefined) last.push(one);
-    else groups.push([one]);
+    if (part.characters.length === 0 && last !== undefined) last.push(part);
+    else groups.push([part]);
   }
   const em = font.unitsPerEm;
   const clusters = groups.map((group): Cluster => {

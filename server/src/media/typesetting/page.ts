@@ -82,7 +82,7 @@ function* linesOf(paragraph: readonly Run[], cut: Block['cut'], room: number): G
       yield line;
       line = { runs: [], start: at };
       used = 0;
-      // Space between words that are on two lines is dropped.
+      // Drops the space at a line break.
       if (isBlank && cut === 'words') {
         at += piece.text.length;
         line.start = at;

@@ -9,7 +9,7 @@ import type { Deps } from '../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
-import { type Sentence, sentence, ToldError } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence, WordedError } from '../../platform/language/sentence.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { isOutOfRoom, requireRoom } from '../../platform/storage/room.ts';
 import { ExportError } from '../export/bag/paths.ts';
@@ -28,7 +28,7 @@ const SILENT = '1 minute';
 const WAIT_SECONDS = 15;
 
 /** The export cannot be written; the message is for the member. */
-class ExportFailed extends ToldError {}
+class ExportFailed extends WordedError {}
 /** The export was replaced, or its account is gone. */
 class ExportGone extends Error {}
 

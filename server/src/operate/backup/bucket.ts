@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import type { Bucket } from '../../platform/storage/s3-bucket.ts';
 import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';

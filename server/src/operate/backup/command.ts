@@ -5,7 +5,7 @@ import type { Language } from '@vitrine/contract/languages';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { readKeyOf } from '../../people/identity/secret-key.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import {
   indented,
   type Sentence,

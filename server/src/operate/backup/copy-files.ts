@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../platform/storage/storage.ts';
 import {

@@ -4,7 +4,7 @@ import { access, constants, mkdir, open, rename, rm, rmdir, stat } from 'node:fs
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LibraryInUse, lockInstance } from '../../platform/database/instance-lock.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { filesBelow, isMissing, syncDirectory } from '../../platform/files/directory-tree.ts';
 import { makeDirectory } from '../../platform/files/make-directory.ts';
 import { sentence } from '../../platform/language/sentence.ts';

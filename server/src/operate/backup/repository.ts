@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { encryptedSize } from '../../platform/storage/encrypted-stream.ts';
 import { createKey, seal, sealedName, unseal, unwrapKey } from './seal.ts';

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
-import { ToldError } from '../../platform/language/sentence.ts';
+import { WordedError } from '../../platform/language/sentence.ts';
 
 /** A backup or restore failed. The message is one line for the operator. */
-export class BackupError extends ToldError {}
+export class BackupError extends WordedError {}
 
 /**
  * Where backups are stored. Keys are relative paths with `/`. A write becomes visible as a whole or not at all, so a

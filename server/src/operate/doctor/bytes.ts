@@ -8,7 +8,7 @@ import {
   repairRenditions,
 } from '../../content/assets/repair.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { say } from '../../platform/language/say.ts';
 import { type Sentence, saySentence, sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { logoKey, originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';

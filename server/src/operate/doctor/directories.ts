@@ -1,4 +1,4 @@
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { type Examination, passed, problem } from './check.ts';
 

@@ -1,6 +1,6 @@
 import type { Check } from '@vitrine/contract/doctor';
 import type { Language } from '@vitrine/contract/languages';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { backupExaminations } from './backup.ts';
 import { type DoctorDeps, type Examination, type Finding, problem, sayFinding } from './check.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { damagedRenditions, hasOriginal, type KnownFile } from '../../content/assets/repair.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence, sentenceCount, verbatim } from '../../platform/language/sentence.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { formerBuckets } from '../storage/buckets.ts';

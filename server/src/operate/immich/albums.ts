@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { shortened } from '../../content/assets/insert.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';

@@ -5,7 +5,7 @@ import { discard, type Received } from '../../content/assets/receive.ts';
 import { attachMetadata } from '../../content/sidecars/store.ts';
 import { keysOf } from '../../media/ladder.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { findOwn } from '../import/store.ts';
 import { bringVersion, recordFile } from '../imports/changed-files.ts';

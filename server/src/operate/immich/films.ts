@@ -1,7 +1,7 @@
 import { attachFilm } from '../../content/assets/film.ts';
 import { stageFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import type { Asset } from './answers.ts';
 import { FileFailure } from './client.ts';

@@ -19,7 +19,7 @@ import { type Config, ConfigError } from '../../core/config.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type OpenDatabase, openDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
 import { say, sayCount } from '../../platform/language/say.ts';
 import { listed, saySentence, sentence } from '../../platform/language/sentence.ts';

@@ -5,7 +5,7 @@ import { hashOf } from '../../content/assets/repair.ts';
 import { type ReadSidecar, readSidecar } from '../../content/sidecars/read.ts';
 import { attachMetadata } from '../../content/sidecars/store.ts';
 import type { Deps } from '../../core/deps.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import type { Sentence } from '../../platform/language/sentence.ts';
 import type { FoundMetadata } from './plan.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { makeLink } from '../../content/links/create.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
 import type { ThingKind } from './report-words.ts';
 import type { ImportTools } from './tools.ts';

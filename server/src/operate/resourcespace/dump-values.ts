@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { sentence, ToldError } from '../../platform/language/sentence.ts';
+import { sentence, WordedError } from '../../platform/language/sentence.ts';
 
 /** The values and rows of an `INSERT` statement, as MySQL and MariaDB write them into a dump. */
 
@@ -161,7 +161,7 @@ interface Row {
 export function scanRow(bytes: Buffer, at: number, isKept: readonly boolean[]): Scanned<Row> {
   let here = skipBlanks(bytes, at);
   if (here >= bytes.length) return null;
-  if (bytes[here] !== open) throw new ToldError(sentence('a row does not begin with a parenthesis'));
+  if (bytes[here] !== open) throw new WordedError(sentence('a row does not begin with a parenthesis'));
   const kept: (string | null)[] = [];
   for (let length = 1; ; length += 1) {
     const from = skipBlanks(bytes, here + 1);
@@ -179,6 +179,6 @@ export function scanRow(bytes: Buffer, at: number, isKept: readonly boolean[]): 
     if (here >= bytes.length) return null;
     if (bytes[here] === close) return { value: { kept, length }, end: here + 1 };
     if (bytes[here] !== comma)
-      throw new ToldError(sentence('a value is followed by neither a comma nor a parenthesis'));
+      throw new WordedError(sentence('a value is followed by neither a comma nor a parenthesis'));
   }
 }

@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { ConfigError } from '../../core/config.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
-import { type Sentence, sentence, sentenceCount, ToldError } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
+import { type Sentence, sentence, sentenceCount, WordedError } from '../../platform/language/sentence.ts';
 import { readCreateTable, readInsertHead, type TableShape } from './dump-statements.ts';
 import { scanRow, undoDoubleEncoding } from './dump-values.ts';
 import type { SourceRows, Wanted } from './source.ts';
@@ -82,7 +82,7 @@ function createParser(wanted: Wanted): Parser {
     const shape = shapes.get(head.table);
     const columns = head.columns ?? shape?.columns;
     if (columns === undefined)
-      throw new ToldError(sentence('rows of {table} come before its CREATE TABLE', { table: head.table }));
+      throw new WordedError(sentence('rows of {table} come before its CREATE TABLE', { table: head.table }));
     const own = Object.hasOwn(wanted, head.table) ? wanted[head.table] : undefined;
     const isKept = columns.map((column) => own?.includes(column) === true);
     return {
@@ -108,7 +108,7 @@ function createParser(wanted: Wanted): Parser {
       if (scanned === null) break;
       const { kept, length } = scanned.value;
       if (length !== isKept.length) {
-        throw new ToldError(
+        throw new WordedError(
           sentence('a row of {table} has {values} values where the table has {columns} columns', {
             table,
             values: length,
@@ -179,7 +179,7 @@ function createParser(wanted: Wanted): Parser {
         here = after;
       }
       rest = Buffer.from(bytes.subarray(here));
-      if (rest.length > LONGEST_PIECE) throw new ToldError(sentence('a statement is longer than 256 MiB'));
+      if (rest.length > LONGEST_PIECE) throw new WordedError(sentence('a statement is longer than 256 MiB'));
       return found;
     },
   };

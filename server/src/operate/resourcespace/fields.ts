@@ -4,8 +4,8 @@ import { sql } from 'kysely';
 import { changeDefinition, createDefinition } from '../../content/fields/definitions/write.ts';
 import { appendTerms } from '../../content/fields/vocabulary/terms.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
-import { sentence, ToldError } from '../../platform/language/sentence.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
+import { sentence, WordedError } from '../../platform/language/sentence.ts';
 import type { Context } from './context.ts';
 import type { FieldPlan } from './field-plan.ts';
 import { readCapability } from './group-plan.ts';
@@ -93,7 +93,7 @@ async function setFlags(tx: Tx, context: Context, id: string, { field, type }: F
   if (field.pattern === null) return;
   try {
     if (type !== 'text' && type !== 'longtext')
-      throw new ToldError(sentence('fields of type {type} have none', { type }));
+      throw new WordedError(sentence('fields of type {type} have none', { type }));
     await changeDefinition(tx, owner, id, { regexp_filter: field.pattern });
   } catch (error) {
     reporter.leaveOut(

@@ -54,7 +54,7 @@ async function startFollowing(db: Database): Promise<void> {
 
 /**
  * The steps of an import, each of which goes on where an earlier run was stopped or killed. Metadata is read after the last
- * one, because the service would otherwise take the processors from the import (IMPORT-16).
+ * one, because the service would otherwise compete with the import for the processors (IMPORT-16).
  */
 export async function importAll(
   context: Context,

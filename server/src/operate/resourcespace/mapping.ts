@@ -3,7 +3,7 @@ import { fieldTypes } from '@vitrine/contract/field-types';
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ConfigError } from '../../core/config.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { FieldPlan } from './field-plan.ts';
 import type { GroupPlan } from './group-plan.ts';

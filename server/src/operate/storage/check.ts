@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import pLimit from 'p-limit';
 import { hashOfObject } from '../../content/assets/repair.ts';
 import type { Deps } from '../../core/deps.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { hashOfLogo, logoKey, originalKey, subtitlesKey } from '../../platform/storage/object-key.ts';
 import { DamagedObject, NoSuchObject, type StoredObject } from '../../platform/storage/storage.ts';

@@ -3,7 +3,7 @@ import { placedFiles } from '../../content/root-files/placed.ts';
 import { type Config, ConfigError } from '../../core/config.ts';
 import { openDatabase, requireTables } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, saySentence, sentence, sentenceCount } from '../../platform/language/sentence.ts';
 import { withPlacedFiles } from '../../platform/storage/in-place.ts';
 import { openDiskAndBucket } from '../../platform/storage/open.ts';

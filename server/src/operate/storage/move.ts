@@ -6,7 +6,7 @@ import { lockFile } from '../../content/assets/insert.ts';
 import { discard } from '../../content/assets/receive.ts';
 import { hashOf, hashOfObject } from '../../content/assets/repair.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { hashOfKey, hashOfLogo } from '../../platform/storage/object-key.ts';
 import {

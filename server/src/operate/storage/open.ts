@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Config, ConfigError } from '../../core/config.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { type FileOperations, onThreads } from '../../platform/files/operations.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { openStorage } from '../../platform/storage/open.ts';

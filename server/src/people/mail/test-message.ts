@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sendTestMail } from '@vitrine/contract/mail';
 import { handle } from '../../core/handle.ts';
 import { readerLanguage } from '../../core/reader-language.ts';
-import { sentenceOfError } from '../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { preferredLanguage } from '../../platform/language/preferred.ts';
 import { say } from '../../platform/language/say.ts';

@@ -26,15 +26,15 @@ import { describe, personOfAttributes } from './saml.ts';
 
 type CheckName = ProviderCheck['name'];
 
-/** A check with its message to be said later. */
-type Told = Omit<ProviderCheck, 'message'> & { readonly message?: Sentence };
+/** A check whose message is worded in the language of the reader later. */
+type UnwordedCheck = Omit<ProviderCheck, 'message'> & { readonly message?: Sentence };
 
 /** Runs a step. The message is ours: what an address answered is not repeated (SSO-51). */
 async function check<T>(
   name: CheckName,
   message: Sentence,
   step: () => Promise<T | null>,
-): Promise<{ shown: Told; value: T | null }> {
+): Promise<{ shown: UnwordedCheck; value: T | null }> {
   try {
     const value = await step();
     return { shown: value === null ? { name, ok: false, message } : { name, ok: true }, value };
@@ -44,7 +44,7 @@ async function check<T>(
   }
 }
 
-async function checkOidc(deps: Deps, provider: OidcProvider): Promise<Told[]> {
+async function checkOidc(deps: Deps, provider: OidcProvider): Promise<UnwordedCheck[]> {
   const remainingMs = startTimeout();
   const discovery = await check(
     'discovery',
@@ -70,7 +70,7 @@ function isCurrent(pem: string): boolean {
   return validFromDate.getTime() <= Date.now() && Date.now() <= validToDate.getTime();
 }
 
-async function checkSaml(deps: Deps, provider: SamlProvider): Promise<Told[]> {
+async function checkSaml(deps: Deps, provider: SamlProvider): Promise<UnwordedCheck[]> {
   const metadata = await check(
     'metadata',
     sentence('the metadata of the provider cannot be read or used'),
@@ -148,12 +148,13 @@ async function mappedPerson(db: Database, provider: RedirectProvider, person: Pe
 export const test = handle(testProvider, async (deps, { caller, http, params, body }) => {
   const provider = await findProvider(deps, params.name);
   if (provider === null) throw notFound();
-  const told = provider.kind === 'oidc' ? await checkOidc(deps, provider) : await checkSaml(deps, provider);
+  const unworded =
+    provider.kind === 'oidc' ? await checkOidc(deps, provider) : await checkSaml(deps, provider);
   const language = readerLanguage(caller, http);
-  const checks = told.map(({ message, ...one }) =>
-    message === undefined ? one : { ...one, message: saySentence(language, message) },
+  const checks = unworded.map(({ message, ...check }) =>
+    message === undefined ? check : { ...check, message: saySentence(language, message) },
   );
-  const ok = checks.every((one) => one.ok);
+  const ok = checks.every((check) => check.ok);
   const claims = body?.claims ?? null;
   if (claims === null) return { status: 200, body: { ok, checks } };
   const mapped = await mappedPerson(deps.db, provider, personIn(provider, claims));

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { chmod, chown, mkdtemp, readdir, readlink, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { makeDirectory } from '../files/make-directory.ts';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 
 export interface SystemUser {
   uid: number;
@@ -138,7 +138,7 @@ export async function chooseDatabaseUsers(
   if (process.getuid?.() !== 0) return null;
   const nobody = findNobody();
   if (nobody === null) {
-    throw new ToldError(
+    throw new WordedError(
       sentence('PostgreSQL does not run as root and there is no user nobody; start as an ordinary user'),
     );
   }

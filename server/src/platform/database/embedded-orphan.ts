@@ -3,7 +3,7 @@ import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 
 /** Asks a server to stop when this process exits. */
 export interface Guard {
@@ -116,7 +116,7 @@ export async function endOrphan(cluster: string): Promise<void> {
     if (pid === null || (await lookAtHolder(pid, cluster)) !== 'serves this cluster') return;
     const waited = Date.now() - since;
     if (waited > ORPHAN_ENDS_WITHIN_MS)
-      throw new ToldError(
+      throw new WordedError(
         sentence('PostgreSQL still runs on {directory} (process {pid})', {
           directory: cluster,
           pid: String(pid),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import pg from 'pg';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 import type { SystemUser } from './database-user.ts';
 
 /** The superuser that initdb creates. It has no password and no line in pg_hba.conf, so nobody connects as it. */
@@ -47,7 +47,7 @@ export async function createOwnRole(
   if (result === 0) return;
   const [line = ''] = output.trim().split('\n');
   const reason = result instanceof Error ? result.message : line;
-  throw new ToldError(
+  throw new WordedError(
     sentence('the role {role} of PostgreSQL could not be created: {reason}', { role: ROLE, reason }),
   );
 }

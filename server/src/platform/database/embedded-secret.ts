@@ -3,7 +3,7 @@ import { constants, readFileSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncDirectory } from '../files/directory-tree.ts';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 
 /** 256 random bits in base64url. */
 const SECRET = /^[\w-]{43}$/;
@@ -79,12 +79,12 @@ export function readSecret(dataDir: string): string {
     return readFileSync(secretFile(dataDir), 'utf8').trim();
   } catch (error) {
     if (hasCode(error, 'ENOENT')) {
-      throw new ToldError(
+      throw new WordedError(
         sentence('there is no {file}; restart Vitrine, which creates it', { file: secretFile(dataDir) }),
       );
     }
     if (hasCode(error, 'EACCES')) {
-      throw new ToldError(
+      throw new WordedError(
         sentence('cannot read {file}; run this as the user that runs Vitrine', { file: secretFile(dataDir) }),
       );
     }

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { sentenceOfError } from '../faults/told-errors.ts';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentenceOfError } from '../faults/worded-errors.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 import {
   chooseDatabaseUsers,
   DATABASE_UID,
@@ -127,7 +127,7 @@ export function embeddedConnection(dataDir: string): EmbeddedConnection {
 }
 
 const belongsToAnother = (directory: string) =>
-  new ToldError(sentence('{directory} belongs to another user', { directory }));
+  new WordedError(sentence('{directory} belongs to another user', { directory }));
 
 function hasCode(error: unknown, ...codes: string[]): boolean {
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
@@ -171,7 +171,7 @@ async function becomesReachable(dataDir: string): Promise<boolean> {
 
 async function makeDataDirectory(dataDir: string): Promise<void> {
   if (!(await becomesReachable(dataDir))) {
-    throw new ToldError(
+    throw new WordedError(
       sentence(
         'PostgreSQL does not run as root, and its user cannot reach {directory}; set VITRINE_DATA elsewhere',
         { directory: dataDir },
@@ -184,7 +184,7 @@ async function makeDataDirectory(dataDir: string): Promise<void> {
 type Answer = 'ready' | 'superuser' | 'starting' | 'silent' | 'wrong password';
 
 /** Returns whether the server rejected our password. */
-class PasswordRefused extends ToldError {}
+class PasswordRefused extends WordedError {}
 
 /**
  * Returns whether the server accepts connections to its database, which is created in a new cluster, and whether our role
@@ -211,8 +211,10 @@ async function ask(server: EmbeddedConnection, database = server.database): Prom
     if (error.code === '28P01') return 'wrong password';
     const isMissing = error.code === '3D000' && database === server.database;
     if (isMissing) return ask(server, 'postgres');
-    const told = sentence('PostgreSQL refused the connection: {reason}', { reason: sentenceOfError(error) });
-    throw new ToldError(told, { cause: error });
+    const message = sentence('PostgreSQL refused the connection: {reason}', {
+      reason: sentenceOfError(error),
+    });
+    throw new WordedError(message, { cause: error });
   } finally {
     await client.end().catch(() => {});
   }
@@ -315,7 +317,7 @@ async function untilReady(server: Server, { connection, cluster }: Plan): Promis
       throw new PasswordRefused(sentence('PostgreSQL rejected the password'));
     if (answer !== 'silent') lastAnswerAt = Date.now();
     if (Date.now() - lastAnswerAt > SILENT_AT_MOST_MS)
-      throw new ToldError(sentence('PostgreSQL runs but does not answer'));
+      throw new WordedError(sentence('PostgreSQL runs but does not answer'));
     await sleep(20);
   }
   return false;
@@ -345,16 +347,16 @@ async function startServer(plan: Plan): Promise<Server> {
     }
     const logTail = await lastLines(logFile, logged);
     const reason = whyNotRun(join(binDir, 'postgres'), server.failure, logTail);
-    if (reason !== null) throw new ToldError(reason);
+    if (reason !== null) throw new WordedError(reason);
     const other = /initialized by PostgreSQL version (\d+)/.exec(logTail)?.[1];
     if (other !== undefined) {
-      throw new ToldError(
+      throw new WordedError(
         sentence('the database was made by PostgreSQL {version}; run vitrine upgrade', { version: other }),
       );
     }
     const inTheWay = /lock file .* already exists|another postmaster|still in use/.test(logTail);
     if (waited > (inTheWay ? PREDECESSOR_GOES_WITHIN_MS : OTHERS_RETRIED_FOR_MS)) {
-      throw new ToldError(sentence('PostgreSQL does not start: {reason}', { reason: logTail }));
+      throw new WordedError(sentence('PostgreSQL does not start: {reason}', { reason: logTail }));
     }
     await sleep(300);
   }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { sentence, ToldError } from '../language/sentence.ts';
+import { sentence, WordedError } from '../language/sentence.ts';
 
 /** Another Vitrine process holds the library. */
-export class LibraryInUse extends ToldError {
+export class LibraryInUse extends WordedError {
   constructor(dataDir: string) {
     super(sentence('another Vitrine is using {directory}', { directory: dataDir }));
   }

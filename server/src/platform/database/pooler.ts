@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 
 const behindPooler = sentence(
   'a connection pooler answers there (PgBouncer?); set VITRINE_DATABASE_POOLING=transaction, and VITRINE_DATABASE_DIRECT_URL to PostgreSQL itself',
@@ -21,11 +21,11 @@ async function connectDirectly(
   const client = await pool.connect().catch((error: unknown) => {
     // PgBouncer's default response to session settings sent on connecting.
     const refused = error instanceof Error && /unsupported startup parameter/.test(error.message);
-    throw refused ? new ToldError(refusal, { cause: error }) : error;
+    throw refused ? new WordedError(refusal, { cause: error }) : error;
   });
   try {
     const { pid, announced } = await askServer(client);
-    if (!announced) throw new ToldError(refusal);
+    if (!announced) throw new WordedError(refusal);
     return { client, pid };
   } catch (error) {
     client.release();
@@ -52,7 +52,7 @@ export async function refuseWrongDirect(direct: pg.Pool, pooler: pg.Pool): Promi
       [pid],
     );
     if (seen.rowCount === 0)
-      throw new ToldError(sentence('it leads to another database than DATABASE_URL does'));
+      throw new WordedError(sentence('it leads to another database than DATABASE_URL does'));
   } finally {
     client.release();
   }

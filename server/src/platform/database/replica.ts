@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import pg from 'pg';
-import { saySentence, sentence, ToldError } from '../language/sentence.ts';
+import { saySentence, sentence, WordedError } from '../language/sentence.ts';
 import { named } from './name.ts';
 import { type Database, openPool } from './pool.ts';
 import { connectionFault } from './unusable.ts';
@@ -82,10 +82,10 @@ async function connect(settings: pg.ClientConfig, lost: () => void): Promise<Con
       select pg_is_in_recovery() as recovering, (select system_identifier::text from pg_control_system()) as system,
         current_database() as database, pg_backend_pid() as pid`);
     const identity = rows[0];
-    if (identity === undefined) throw new ToldError(sentence('no answer'));
+    if (identity === undefined) throw new WordedError(sentence('no answer'));
     // A pooler might lead each statement to another replica.
     if ('processID' in client && client.processID !== identity.pid)
-      throw new ToldError(sentence('a connection pooler answers there'));
+      throw new WordedError(sentence('a connection pooler answers there'));
     return { client, identity };
   } catch (error) {
     cut(client);
@@ -100,16 +100,16 @@ function cut(client: pg.Client): void {
 
 /** Throws unless the second server is a replica of the first, with the same database. */
 function checkPair(primary: Identity, replica: Identity): void {
-  if (primary.recovering) throw new ToldError(sentence('DATABASE_URL leads to a replica'));
+  if (primary.recovering) throw new WordedError(sentence('DATABASE_URL leads to a replica'));
   if (primary.system !== replica.system || primary.database !== replica.database)
-    throw new ToldError(sentence('it is no streaming replica of the database at DATABASE_URL'));
-  if (!replica.recovering) throw new ToldError(sentence('it is not a replica any more: it accepts writes'));
+    throw new WordedError(sentence('it is no streaming replica of the database at DATABASE_URL'));
+  if (!replica.recovering) throw new WordedError(sentence('it is not a replica any more: it accepts writes'));
 }
 
 async function positionOf({ client }: Connection, query: string): Promise<bigint> {
   const { rows } = await client.query<{ position: string | null }>(query);
   const position = rows[0]?.position ?? null;
-  if (position === null) throw new ToldError(sentence('it is not a replica any more: it accepts writes'));
+  if (position === null) throw new WordedError(sentence('it is not a replica any more: it accepts writes'));
   return walPosition(position);
 }
 
@@ -194,7 +194,7 @@ export function openReplica({ primary, replica, connections, log }: ReplicaOptio
     const position = await positionOf(both.primary, readInserted);
     const reached = await positionOf(both.replica, readReplayed);
     // A connection was lost meanwhile.
-    if (ends !== both) throw new ToldError(sentence('connection lost'));
+    if (ends !== both) throw new WordedError(sentence('connection lost'));
     pending.push({ askedAt, position });
     replayed = reached;
     for (const question of pending) if (question.position <= reached) freshAt = question.askedAt;

@@ -1,12 +1,12 @@
 import pg from 'pg';
-import { sentenceOfError } from '../faults/told-errors.ts';
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { sentenceOfError } from '../faults/worded-errors.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 
 /**
  * The database cannot be reached, or the connection was lost before it responded; the outcome of a commit in progress
  * is unknown. Requests respond with 503 and jobs are retried.
  */
-export class DatabaseUnavailable extends ToldError {
+export class DatabaseUnavailable extends WordedError {
   constructor(reason: string | Sentence, cause?: unknown) {
     super(sentence('the database is not available: {reason}', { reason }), { cause });
   }

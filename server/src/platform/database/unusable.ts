@@ -1,9 +1,9 @@
-import { sentenceOfError } from '../faults/told-errors.ts';
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { sentenceOfError } from '../faults/worded-errors.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 import { LibraryInUse } from './instance-lock.ts';
 
 /** The database cannot be used. The message is one line that names the setting to check. */
-export class DatabaseUnusable extends ToldError {}
+export class DatabaseUnusable extends WordedError {}
 
 /** The driver's messages when the server asks for a password that the address lacks. */
 const noPassword = /client password must be a/;
@@ -21,6 +21,6 @@ export function connectionFault(error: unknown): Sentence {
 export function unusable(setting: string, error: unknown): unknown {
   const isOurs = error instanceof LibraryInUse || !(error instanceof Error) || error instanceof TypeError;
   if (isOurs) return error;
-  const told = sentence('{setting}: {reason}', { setting, reason: connectionFault(error) });
-  return new DatabaseUnusable(told, { cause: error });
+  const message = sentence('{setting}: {reason}', { setting, reason: connectionFault(error) });
+  return new DatabaseUnusable(message, { cause: error });
 }

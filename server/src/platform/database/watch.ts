@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { sentenceOfError } from '../faults/told-errors.ts';
+import { sentenceOfError } from '../faults/worded-errors.ts';
 import { sentence } from '../language/sentence.ts';
 import { named } from './name.ts';
 import { DatabaseUnavailable } from './unavailable.ts';

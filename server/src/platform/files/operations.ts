@@ -74,8 +74,8 @@ export const onThreads: FileOperations = {
 const syncDescriptor = promisify(fsync);
 
 /**
- * Without threads, for commands, which nobody waits for meanwhile. The detour over a thread takes ten times as long as the operation
- * itself.
+ * Without threads, for commands, which serve no requests meanwhile. Passing an operation to a thread takes ten times as long as the
+ * operation itself.
  */
 export const atOnce: FileOperations = {
   chmod: async (path, mode) => chmodSync(path, mode),

@@ -8,12 +8,12 @@ import {
   errorText,
 } from '@vitrine/contract/errors/codes';
 import { errorHeader, formatErrorHeader } from '@vitrine/contract/errors/header';
-import { type Sentence, ToldError } from '../language/sentence.ts';
+import { type Sentence, WordedError } from '../language/sentence.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** An error response, thrown from anywhere below a handler (HTTP-1, HTTP-43). */
-export class Refusal extends ToldError {
+export class Refusal extends WordedError {
   /** Its text is the key of its translations. */
   override readonly sentence: Sentence;
   readonly code: ErrorCode;

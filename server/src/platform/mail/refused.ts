@@ -1,4 +1,4 @@
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 
 /** Why a message was not accepted, without anything that the server said. */
 export type MailOutcome =
@@ -24,7 +24,7 @@ const texts: Record<MailOutcome, Sentence> = {
  * A message that was not accepted. Its text names the outcome and the SMTP code only: what answers at the address may
  * be no mail server, and its words tell what runs there (NOTICE-15).
  */
-export class MailRefused extends ToldError {
+export class MailRefused extends WordedError {
   readonly outcome: MailOutcome;
   /** The SMTP code of a refusal, or null. */
   readonly code: number | null;

@@ -12,8 +12,8 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { meaningInWords } from '../faults/told-errors.ts';
-import { type Sentence, sentence, ToldError } from '../language/sentence.ts';
+import { meaningInWords } from '../faults/worded-errors.ts';
+import { type Sentence, sentence, WordedError } from '../language/sentence.ts';
 import { etagOf, sendFile, sendStream } from './s3-files.ts';
 import { readSteadily } from './s3-reading.ts';
 import { retryStrategy } from './s3-retries.ts';
@@ -88,7 +88,7 @@ function statusOf(error: unknown): number | null {
   return typeof status === 'number' ? status : null;
 }
 
-/** What a status means that comes without a code, as in responses to HEAD. */
+/** The codes of statuses that come without one, as in responses to HEAD. */
 const codeOfStatus: Readonly<Record<number, string>> = {
   301: 'PermanentRedirect',
   403: 'AccessDenied',
@@ -182,7 +182,7 @@ export function openBucket(settings: S3Settings, { sendingMs = SENDING_MS } = {}
         ContentRange,
         ETag,
       } = await within((limit) => client.send(command, limit));
-      if (!(Body instanceof Readable)) throw new ToldError(sentence('the response has no body'));
+      if (!(Body instanceof Readable)) throw new WordedError(sentence('the response has no body'));
       const total = ContentRange === undefined ? ContentLength : Number(ContentRange.split('/')[1]);
       return { body: Body, total, etag: ETag };
     } catch (error) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sentenceOfError } from '../faults/told-errors.ts';
-import { sentence, sentenceCount, ToldError } from '../language/sentence.ts';
+import { sentenceOfError } from '../faults/worded-errors.ts';
+import { sentence, sentenceCount, WordedError } from '../language/sentence.ts';
 import { StorageUnavailable } from './storage.ts';
 
 /** How long a service may send nothing in the middle of an object. */
@@ -17,7 +17,7 @@ export type OpenAt = (position: number) => Promise<Readable>;
 
 async function nextWithin<T>(chunks: AsyncIterator<T>, ms: number): Promise<IteratorResult<T>> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new ToldError(sentence('the service sends nothing'))), ms);
+  const timer = setTimeout(() => reject(new WordedError(sentence('the service sends nothing'))), ms);
   try {
     return await Promise.race([chunks.next(), promise]);
   } finally {
@@ -45,7 +45,7 @@ export function readSteadily(
         while (position <= end) {
           const { done, value } = await nextWithin(chunks, SILENT_MS);
           if (done === true)
-            throw new ToldError(
+            throw new WordedError(
               sentenceCount(position, ['the service ended after # byte', 'the service ended after # bytes']),
             );
           const wanted = value.subarray(0, end + 1 - position);

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { FileOperations } from '../files/operations.ts';
-import { type Sentence, sentence, sentenceCount, ToldError } from '../language/sentence.ts';
+import { type Sentence, sentence, sentenceCount, WordedError } from '../language/sentence.ts';
 import type { Buffers } from './buffers.ts';
 
 /** A byte range of an object, both ends inclusive. */
@@ -80,7 +80,7 @@ export interface Storage {
 }
 
 /** The object does not exist, or is in a bucket that is no longer configured. */
-export class NoSuchObject extends ToldError {
+export class NoSuchObject extends WordedError {
   readonly key: string;
   readonly code: 'file-missing' | 'bucket-not-configured';
   constructor(key: string, code: NoSuchObject['code'] = 'file-missing') {
@@ -91,14 +91,14 @@ export class NoSuchObject extends ToldError {
 }
 
 /** Objects cannot currently be stored or read, for a reason outside Vitrine. The message contains no secret. */
-export class StorageUnavailable extends ToldError {}
+export class StorageUnavailable extends WordedError {}
 
-/** Returns that an object does not have the size that it should have. */
+/** Returns the reason that an object of the wrong size is damaged. */
 export const wrongSize = (found: number, sizeBytes: number): Sentence =>
   sentenceCount(sizeBytes, ['has {found} of # byte', 'has {found} of # bytes'], { found });
 
 /** The object exists, but not all of its bytes can be read. */
-export class DamagedObject extends ToldError {
+export class DamagedObject extends WordedError {
   readonly code = 'file-damaged';
   constructor(key: string, reason: Sentence, options?: ErrorOptions) {
     super(sentence('object {key} is damaged: {reason}', { key, reason }), options);

@@ -11,7 +11,7 @@ export function locale(): string {
 }
 
 /**
- * Isolates a date or a measure in languages from right to left, so that it does not turn with the text around it. Sizes and
+ * Isolates a date or a measure in languages from right to left, so that the text around it does not reorder it. Sizes and
  * places are written from left to right in every language.
  */
 export function isolated(text: string, direction: 'auto' | 'ltr' = 'auto'): string {

@@ -58,7 +58,7 @@ async function appendPicture(pictures: FileHandle, picture: Buffer | null): Prom
   return { offset: size, length: picture.length };
 }
 
-/** Isolates a part of a line, so that it does not turn the order of its neighbours. */
+/** Isolates a part of a line, so that it does not reorder its neighbours. */
 const isolated = (part: string) => `\u2068${part}\u2069`;
 
 function shortened(text: string): string {

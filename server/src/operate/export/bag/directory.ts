@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { lockInstance } from '../../../platform/database/instance-lock.ts';
-import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { syncDirectory } from '../../../platform/files/directory-tree.ts';
 import { makeDirectory } from '../../../platform/files/make-directory.ts';
 import { type Sentence, sentence } from '../../../platform/language/sentence.ts';

@@ -3,10 +3,10 @@ import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isMissing } from '../../../platform/files/directory-tree.ts';
-import { sentence, ToldError } from '../../../platform/language/sentence.ts';
+import { sentence, WordedError } from '../../../platform/language/sentence.ts';
 
 /** The export cannot be written or read. The message is one line for the operator. */
-export class ExportError extends ToldError {}
+export class ExportError extends WordedError {}
 
 /** Returns whether a path of a manifest names a file below `data/` and nothing outside. */
 export function isPayloadPath(path: string): boolean {

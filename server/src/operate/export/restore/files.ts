@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type pg from 'pg';
-import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import { logoKey, originalKey, subtitlesKey } from '../../../platform/storage/object-key.ts';
 import type { Storage } from '../../../platform/storage/storage.ts';

@@ -63,11 +63,11 @@ async function insertRows(client: pg.ClientBase, place: Place, { name, columns, 
   } catch (error) {
     const refusal = refusalOf(error);
     if (refusal === null) throw error;
-    const told = sentence('{path} does not fit this library: “{detail}”', {
+    const message = sentence('{path} does not fit this library: “{detail}”', {
       path: rowsPath(name),
       detail: refusal,
     });
-    throw new ExportError(told, { cause: error });
+    throw new ExportError(message, { cause: error });
   }
   if (inserted !== rows)
     throw new ExportError(

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Connection, createConnection, type TypeCast } from 'mysql2';
 import { ConfigError } from '../../../core/config.ts';
-import { sentenceOfError } from '../../../platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { sentence } from '../../../platform/language/sentence.ts';
 import type { MysqlAddress } from './mysql-address.ts';
 import { type Column, columns, type SourceRow } from './source.ts';

@@ -2,7 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { Client } from 'ldapts';
 import type { LdapSettings } from '../../../core/identity-provider-settings.ts';
-import { sentence, ToldError } from '../../../platform/language/sentence.ts';
+import { sentence, WordedError } from '../../../platform/language/sentence.ts';
 
 type Endpoint = Pick<LdapSettings, 'host' | 'port' | 'security' | 'authorities' | 'timeoutMs'>;
 
@@ -16,7 +16,7 @@ function opened<S extends Socket>(socket: S, event: 'connect' | 'secureConnect')
   return new Promise((resolve, reject) => {
     socket.once(event, () => resolve(socket));
     socket.once('error', reject);
-    socket.once('close', () => reject(new ToldError(sentence('the directory closed the connection'))));
+    socket.once('close', () => reject(new WordedError(sentence('the directory closed the connection'))));
   });
 }
 
@@ -27,7 +27,7 @@ function clientOn(socket: Socket, timeoutMs: number): Client {
     timeout: timeoutMs,
     connectTimeout: timeoutMs,
     createConnection: () => {
-      if (socket.destroyed) throw new ToldError(sentence('the connection to the directory is gone'));
+      if (socket.destroyed) throw new WordedError(sentence('the connection to the directory is gone'));
       return socket;
     },
   });
@@ -54,7 +54,7 @@ async function connect(endpoint: Endpoint): Promise<Socket> {
   };
   const socket = security === 'tls' ? connectTls(options) : connectPlain({ host, port });
   const patience = setTimeout(
-    () => socket.destroy(new ToldError(sentence('no connection within {time} ms', { time: timeoutMs }))),
+    () => socket.destroy(new WordedError(sentence('no connection within {time} ms', { time: timeoutMs }))),
     timeoutMs,
   );
   try {
@@ -78,7 +78,7 @@ export async function overConnection<T>(endpoint: Endpoint, ask: (client: Client
   const { timeoutMs } = endpoint;
   const client = clientOn(socket, timeoutMs);
   const patience = setTimeout(
-    () => socket.destroy(new ToldError(sentence('no answer within {time} ms', { time: timeoutMs }))),
+    () => socket.destroy(new WordedError(sentence('no answer within {time} ms', { time: timeoutMs }))),
     timeoutMs,
   );
   try {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Client, type Entry, ResultCodeError } from 'ldapts';
 import type { IdentityProvider, ProvidedIdentity } from '../../../core/identity-provider.ts';
 import { filterFor, type LdapSettings } from '../../../core/identity-provider-settings.ts';
-import { meaningInWords } from '../../../platform/faults/told-errors.ts';
-import { type Sentence, sentence, ToldError } from '../../../platform/language/sentence.ts';
+import { meaningInWords } from '../../../platform/faults/worded-errors.ts';
+import { type Sentence, sentence, WordedError } from '../../../platform/language/sentence.ts';
 import { overConnection } from './connection.ts';
 
 /**
@@ -94,7 +94,7 @@ async function during<T>(step: Sentence, work: Promise<T>): Promise<T> {
   } catch (cause) {
     if (!(cause instanceof ResultCodeError)) throw cause;
     const reason = meaningInWords([cause.name], cause.name);
-    throw new ToldError(sentence('{attempt}: {reason}', { attempt: step, reason }), { cause });
+    throw new WordedError(sentence('{attempt}: {reason}', { attempt: step, reason }), { cause });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Sentence, sentence, ToldError, verbatim } from '../language/sentence.ts';
+import { type Sentence, sentence, verbatim, WordedError } from '../language/sentence.ts';
 
 const refused = sentence('the connection was refused');
 const nameUnknown = sentence('the name of the server was not found');
@@ -17,8 +17,8 @@ const encryptionRequired = sentence('the directory requires an encrypted connect
 const diskFull = sentence('the disk is full');
 
 /**
- * What the codes of Node, OpenSSL, PostgreSQL, MySQL, S3 and LDAP mean. A code of one of them means the same from all
- * others that have it.
+ * What the codes of Node, OpenSSL, PostgreSQL, MySQL, S3 and LDAP mean. A code means the same in all of
+ * them.
  */
 const meanings: ReadonlyMap<string, Sentence> = new Map([
   ['ECONNREFUSED', refused],
@@ -131,6 +131,6 @@ export function meaningInWords(codes: readonly string[], words: string): Sentenc
  * with its own words behind it. An error without a known code keeps its words.
  */
 export function sentenceOfError(error: unknown): Sentence {
-  if (error instanceof ToldError && error.sentence !== null) return error.sentence;
+  if (error instanceof WordedError && error.sentence !== null) return error.sentence;
   return meaningInWords(codesOf(error), ownWords(error));
 }

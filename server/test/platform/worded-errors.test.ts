@@ -3,7 +3,7 @@ import { languages } from '@vitrine/contract/languages';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { connectionFault } from '../../src/platform/database/unusable.ts';
-import { sentenceOfError } from '../../src/platform/faults/told-errors.ts';
+import { sentenceOfError } from '../../src/platform/faults/worded-errors.ts';
 import { notFound, refuse } from '../../src/platform/http/refuse.ts';
 import { saySentence } from '../../src/platform/language/sentence.ts';
 import { openLibrary } from '../support/library.ts';
