@@ -37,11 +37,6 @@ export type PlainErrorCode = {
   [C in ErrorCode]: [ErrorParamNames<C>] extends [never] ? C : never;
 }[ErrorCode];
 
-/** The parameters of a code: those of its text, and the property that the error is about. */
-export type ErrorParams<C extends ErrorCode> = C extends unknown
-  ? { readonly [Name in ErrorParamNames<C>]: ErrorParam } & { readonly property?: string }
-  : never;
-
 /** Returns the definition of a code. */
 export function definitionOf(code: ErrorCode): ErrorDefinition {
   return errorCodes[code];

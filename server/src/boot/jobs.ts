@@ -47,6 +47,7 @@ import { forgetNotificationsJob } from '../people/notifications/jobs/forget.ts';
 import { mailDigestJob, mailDigestsJob, mailNotificationJob } from '../people/notifications/jobs/mail.ts';
 import { announceJob } from '../people/notifications/jobs/notify.ts';
 import { sendPushJob } from '../people/push/send.ts';
+import { sentence } from '../platform/language/sentence.ts';
 import { keyNamesJob } from './name-keys.ts';
 
 /** Former names of jobs. The queue of an earlier version has jobs with these names, and so may VITRINE_JOBS. */
@@ -142,10 +143,13 @@ export function assignedJobs(
   const unknown = kinds?.find((kind) => !known.includes(kind));
   if (unknown !== undefined)
     throw new ConfigError(
-      `VITRINE_JOBS names the unknown job ${unknown}; there are ${known
-        .filter((kind) => formerNames[kind] === undefined)
-        .sort()
-        .join(', ')}`,
+      sentence('VITRINE_JOBS names the unknown job {job}; there are {known}', {
+        job: unknown,
+        known: known
+          .filter((kind) => formerNames[kind] === undefined)
+          .sort()
+          .join(', '),
+      }),
     );
   const nameOf = (kind: string) => formerNames[kind] ?? kind;
   const assigned = kinds?.map(nameOf);

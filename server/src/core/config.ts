@@ -3,7 +3,13 @@ import type { Language } from '@vitrine/contract/languages';
 import { reachableByDatabaseUser } from '../platform/database/database-user.ts';
 import { languageOfCommands } from '../platform/language/command-line.ts';
 import { type Sentence, sentence, WordedError } from '../platform/language/sentence.ts';
-import { type MailServer, readMailServer, readSender, type Sender } from '../platform/mail/address.ts';
+import {
+  type Faulty,
+  type MailServer,
+  readMailServer,
+  readSender,
+  type Sender,
+} from '../platform/mail/address.ts';
 import {
   type BackupS3Settings,
   backupS3SettingNames,
@@ -83,7 +89,11 @@ export interface Config
 }
 
 /** An invalid setting, which stops the start; its message is the one line to print. */
-export class ConfigError extends WordedError {}
+export class ConfigError extends WordedError {
+  constructor(said: Sentence, options?: ErrorOptions) {
+    super(said, options);
+  }
+}
 
 const names = [
   'VITRINE_HOST',
@@ -120,18 +130,19 @@ function publicAddress(source: SettingSource<Name>): string | null {
   if (found === null) return null;
   const { username, password } = new URL(found);
   if (username === '' && password === '') return found;
-  throw source.refusal('VITRINE_BASE_URL must not carry a name or a password');
+  throw source.refusal(sentence('{name} must not carry a name or a password', { name: 'VITRINE_BASE_URL' }));
 }
 
 /** Parses a mail setting, or throws a refusal that names the setting but not its password. */
 function mailPart<T extends object>(
   { value, refusal }: SettingSource<Name>,
   name: Name,
-  read: (text: string) => T | string,
+  read: (text: string) => T | Faulty,
 ): T | null {
   const text = value(name);
   const part = text === null ? null : read(text);
-  if (typeof part === 'string') throw refusal(`${name} ${part}`);
+  if (part !== null && 'fault' in part)
+    throw refusal(sentence('{property} {reason}', { property: name, reason: part.fault }));
   return part;
 }
 
@@ -144,7 +155,7 @@ export function readConfig(
   directory: string,
   reachable: (dir: string) => boolean = reachableByDatabaseUser,
 ): Config {
-  const refusal = (told: string | Sentence) => new ConfigError(told);
+  const refusal = (told: Sentence) => new ConfigError(told);
   const given = collectSettings(env, directory, refusal);
   for (const name of Object.keys(given)) {
     if (name.startsWith('VITRINE_') && !names.some((known) => known === name))

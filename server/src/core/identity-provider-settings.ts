@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Filter, FilterParser } from 'ldapts';
+import { type Sentence, sentence } from '../platform/language/sentence.ts';
 
 /** How to find people in a directory, and which attributes to read. */
 export interface LdapSettings {
@@ -59,7 +60,7 @@ export interface SettingsSource {
   /** The base directory of relative paths. */
   directory: string;
   /** Creates the error that stops the start with this one line. */
-  refusal(message: string): Error;
+  refusal(told: Sentence): Error;
 }
 
 const TIMEOUT_MS = 5000;
@@ -67,26 +68,35 @@ const TIMEOUT_MS = 5000;
 /** Common login attributes; e-mail is not among them, as many directories let people edit it. */
 const defaultUserFilter = '(|(uid={username})(sAMAccountName={username}))';
 
+const missing = (name: LdapName) =>
+  sentence('{name} is missing: the provider {provider} needs it', { name, provider: 'ldap' });
+
 function readEndpoint({ value, refusal }: SettingsSource): Pick<LdapSettings, 'host' | 'port' | 'security'> {
   const text = value('VITRINE_LDAP_URL');
-  if (text === null) throw refusal('VITRINE_LDAP_URL is missing: the provider ldap needs it');
+  if (text === null) throw refusal(missing('VITRINE_LDAP_URL'));
   // The value is not repeated, as it may contain a password.
   const [, scheme, bracketed, plain, port] =
     /^(ldaps?):\/\/(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::(\d{1,5}))?\/?$/i.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
     throw refusal(
-      'VITRINE_LDAP_URL must be ldap://host, ldaps://host or either with :port, and nothing more',
+      sentence('VITRINE_LDAP_URL must be ldap://host, ldaps://host or either with :port, and nothing more'),
     );
   }
   const isTls = scheme?.toLowerCase() === 'ldaps';
   const startTls = value('VITRINE_LDAP_STARTTLS') ?? 'off';
   if (startTls !== 'on' && startTls !== 'off') {
-    throw refusal(`VITRINE_LDAP_STARTTLS must be one of on, off, not ${JSON.stringify(startTls)}`);
+    throw refusal(
+      sentence('{name} must be one of {allowed}, not {given}', {
+        name: 'VITRINE_LDAP_STARTTLS',
+        allowed: 'on, off',
+        given: JSON.stringify(startTls),
+      }),
+    );
   }
   if (isTls && startTls === 'on') {
     throw refusal(
-      'VITRINE_LDAP_STARTTLS is for ldap:// alone: an ldaps:// address in VITRINE_LDAP_URL is TLS',
+      sentence('VITRINE_LDAP_STARTTLS is for ldap:// alone: an ldaps:// address in VITRINE_LDAP_URL is TLS'),
     );
   }
   const security = isTls ? 'tls' : startTls === 'on' ? 'starttls' : 'none';
@@ -99,7 +109,9 @@ function readAuthorities(source: SettingsSource, security: LdapSettings['securit
   if (file === null) return null;
   if (security === 'none') {
     throw refusal(
-      'VITRINE_LDAP_CA_FILE needs an ldaps:// address in VITRINE_LDAP_URL or VITRINE_LDAP_STARTTLS=on',
+      sentence(
+        'VITRINE_LDAP_CA_FILE needs an ldaps:// address in VITRINE_LDAP_URL or VITRINE_LDAP_STARTTLS=on',
+      ),
     );
   }
   try {
@@ -107,8 +119,9 @@ function readAuthorities(source: SettingsSource, security: LdapSettings['securit
     new X509Certificate(pem);
     return pem;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-    throw refusal(`VITRINE_LDAP_CA_FILE must be a readable file of PEM certificates${code}`);
+    const fault = sentence('VITRINE_LDAP_CA_FILE must be a readable file of PEM certificates');
+    if (!(error instanceof Error && 'code' in error)) throw refusal(fault);
+    throw refusal(sentence('{reason} ({code})', { reason: fault, code: String(error.code) }));
   }
 }
 
@@ -117,7 +130,12 @@ function readBind({ value, refusal }: SettingsSource): LdapSettings['bind'] {
   const password = value('VITRINE_LDAP_BIND_PASSWORD');
   if (dn === null && password === null) return null;
   if (dn === null || password === null) {
-    throw refusal('VITRINE_LDAP_BIND_DN and VITRINE_LDAP_BIND_PASSWORD go together: set both or neither');
+    throw refusal(
+      sentence('{one} and {other} go together: set both or neither', {
+        one: 'VITRINE_LDAP_BIND_DN',
+        other: 'VITRINE_LDAP_BIND_PASSWORD',
+      }),
+    );
   }
   return { dn, password };
 }
@@ -129,13 +147,19 @@ export function filterFor(userFilter: string, username: string): string {
 
 function readUserFilter({ value, refusal }: SettingsSource): string {
   const filter = value('VITRINE_LDAP_USER_FILTER') ?? defaultUserFilter;
-  if (!filter.includes('{username}')) throw refusal('VITRINE_LDAP_USER_FILTER must contain {username}');
+  if (!filter.includes('{username}'))
+    throw refusal(
+      sentence('{name} must contain {part}', { name: 'VITRINE_LDAP_USER_FILTER', part: '{username}' }),
+    );
   try {
     // An escaped parenthesis is valid in a value only, so this also checks the position of {username}.
     FilterParser.parseString(filterFor(filter, '('));
   } catch {
     throw refusal(
-      `VITRINE_LDAP_USER_FILTER must be an LDAP filter such as ${defaultUserFilter}, not ${JSON.stringify(filter)}`,
+      sentence('VITRINE_LDAP_USER_FILTER must be an LDAP filter such as {example}, not {given}', {
+        example: defaultUserFilter,
+        given: JSON.stringify(filter),
+      }),
     );
   }
   return filter;
@@ -144,7 +168,12 @@ function readUserFilter({ value, refusal }: SettingsSource): string {
 function readAttribute({ value, refusal }: SettingsSource, name: LdapName): string | null {
   const attribute = value(name);
   if (attribute !== null && !/^[a-z][a-z0-9-]*$/i.test(attribute)) {
-    throw refusal(`${name} must be the name of an attribute, not ${JSON.stringify(attribute)}`);
+    throw refusal(
+      sentence('{name} must be the name of an attribute, not {given}', {
+        name,
+        given: JSON.stringify(attribute),
+      }),
+    );
   }
   return attribute;
 }
@@ -153,11 +182,13 @@ function readLdap(source: SettingsSource): LdapSettings {
   const endpoint = readEndpoint(source);
   const searchBase = source.value('VITRINE_LDAP_SEARCH_BASE');
   if (searchBase === null) {
-    throw source.refusal('VITRINE_LDAP_SEARCH_BASE is missing: the provider ldap needs it');
+    throw source.refusal(missing('VITRINE_LDAP_SEARCH_BASE'));
   }
   if (!searchBase.includes('=')) {
     throw source.refusal(
-      `VITRINE_LDAP_SEARCH_BASE must be a name such as ou=people,dc=example,dc=org, not ${JSON.stringify(searchBase)}`,
+      sentence('VITRINE_LDAP_SEARCH_BASE must be a name such as ou=people,dc=example,dc=org, not {given}', {
+        given: JSON.stringify(searchBase),
+      }),
     );
   }
   const attributes = (name: LdapName, unset: readonly string[]) => {
@@ -185,17 +216,24 @@ export function readProviderSettings(source: SettingsSource): ProviderSettings[]
   const text = value('VITRINE_IDENTITY_PROVIDERS');
   const named = text === null ? [] : text.split(',').map((name) => name.trim());
   if (new Set(named).size < named.length) {
-    throw refusal(`VITRINE_IDENTITY_PROVIDERS names one twice: ${JSON.stringify(text)}`);
+    throw refusal(
+      sentence('VITRINE_IDENTITY_PROVIDERS names one twice: {given}', { given: JSON.stringify(text) }),
+    );
   }
   const idle = ldapNames.find((name) => value(name) !== null);
   if (idle !== undefined && !named.includes('ldap')) {
-    throw refusal(`${idle} is set, but VITRINE_IDENTITY_PROVIDERS does not name ldap`);
+    throw refusal(
+      sentence('{name} is set, but VITRINE_IDENTITY_PROVIDERS does not name ldap', { name: idle }),
+    );
   }
   return named.map((name) => {
     if (name === 'ldap') return readLdap(source);
     if (name === 'oidc' || name === 'saml') return { name };
     throw refusal(
-      `VITRINE_IDENTITY_PROVIDERS must list some of ldap, oidc, saml, separated by commas, not ${JSON.stringify(text)}`,
+      sentence(
+        'VITRINE_IDENTITY_PROVIDERS must list some of ldap, oidc, saml, separated by commas, not {given}',
+        { given: JSON.stringify(text) },
+      ),
     );
   });
 }

@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import type { SaxesTagNS } from 'saxes';
+import { sentence } from '../platform/language/sentence.ts';
 import { readBoundedXml, XmlFault } from '../platform/xml/bounded-xml.ts';
 
 /** What the metadata of a SAML provider says of it. */
@@ -62,7 +63,7 @@ export function readIdpMetadata(xml: string): IdpMetadata {
         path.pop();
         if (local !== 'X509Certificate' || certificate === null) return;
         const pem = certificateOf(certificate);
-        if (pem === null) throw new XmlFault('a certificate cannot be read');
+        if (pem === null) throw new XmlFault(sentence('a certificate cannot be read'));
         certificates.add(pem);
         certificate = null;
       },
@@ -70,9 +71,13 @@ export function readIdpMetadata(xml: string): IdpMetadata {
   );
   const [entityId = ''] = entities;
   const [ssoUrl = ''] = addresses;
-  if (entities.length !== 1 || entityId === '') throw new XmlFault('the metadata must describe one provider');
-  if (ssoUrl === '') throw new XmlFault('the metadata has no address for the binding HTTP-Redirect');
+  if (entities.length !== 1 || entityId === '')
+    throw new XmlFault(sentence('the metadata must describe one provider'));
+  if (ssoUrl === '')
+    throw new XmlFault(sentence('the metadata has no address for the binding HTTP-Redirect'));
   if (certificates.size === 0 || certificates.size > MOST_CERTIFICATES)
-    throw new XmlFault(`the metadata must have 1 to ${MOST_CERTIFICATES} certificates for signing`);
+    throw new XmlFault(
+      sentence('the metadata must have 1 to {max} certificates for signing', { max: MOST_CERTIFICATES }),
+    );
   return { entity_id: entityId, sso_url: ssoUrl, certificates: [...certificates] };
 }

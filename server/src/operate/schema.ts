@@ -6,6 +6,7 @@ import { type Config, ConfigError } from '../core/config.ts';
 import { describeSchema } from '../platform/database/describe.ts';
 import { openDatabase } from '../platform/database/open.ts';
 import { serverFolder } from '../platform/installation.ts';
+import { verbatim } from '../platform/language/sentence.ts';
 
 const sqlFile = join(serverFolder, 'schema.sql');
 const tablesFile = join(serverFolder, 'src/platform/database/tables.ts');
@@ -16,7 +17,9 @@ export async function schemaCommand(config: Config): Promise<void> {
     try {
       accessSync(file, constants.W_OK);
     } catch {
-      throw new ConfigError(`${file} cannot be written by this user; run this in a checkout of your own`);
+      throw new ConfigError(
+        verbatim(`${file} cannot be written by this user; run this in a checkout of your own`),
+      );
     }
   }
   const dataDir = await mkdtemp(join(tmpdir(), 'vitrine-schema-'));

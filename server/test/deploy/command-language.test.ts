@@ -43,6 +43,11 @@ test('prints what a command does in the language of the locale or of an option',
     code: 1,
     said: `in ${directory} ist keine Bibliothek; setzen Sie VITRINE_DATA auf ihren Ort`,
   });
+  const half = { VITRINE_DATABASE_POOLING: 'transaction', LANG: 'de_DE.UTF-8' };
+  expect(await spawnVitrine(directory, ['start'], half).ended).toEqual({
+    code: 1,
+    said: 'VITRINE_DATABASE_POOLING=transaction und VITRINE_DATABASE_DIRECT_URL gehören zusammen: setzen Sie beide oder keines',
+  });
   const arabic = await spawnVitrine(directory, ['export', '--nothing', '--lang', 'ar']).ended;
   // A value keeps its own direction within a text from right to left.
   expect(arabic).toEqual({ code: 1, said: 'خيار غير معروف \u2068--nothing\u2069' });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { AssetRow, ExportedValue } from '../../src/operate/export/entries/asset-rows.ts';
 import { xmpOf } from '../../src/operate/export/entries/xmp.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { scratchDirectory } from '../backup/kit.ts';
 import { sharedMedia } from '../support/library.ts';
 
@@ -51,7 +52,7 @@ test('a sidecar is read back by ExifTool with equal values', async () => {
   const path = join(await scratchDirectory(), 'boats.jpg.xmp');
   await writeFile(path, xmpOf(asset));
   const read = await sharedMedia().metadata.read(path);
-  if (read.outcome !== 'read') throw new Error(read.reason);
+  if (read.outcome !== 'read') throw new Error(saySentence('en', read.reason));
   const values = Object.fromEntries(
     Object.entries(read.sources).map(([source, { value }]) => [source, value]),
   );

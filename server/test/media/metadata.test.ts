@@ -9,6 +9,7 @@ import sharp from 'sharp';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { ExtractedValues } from '../../src/media/metadata/source.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { sharedMedia } from '../support/library.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
 import { isAlive } from '../support/process.ts';
@@ -34,7 +35,7 @@ const stored = join(directory, 'stored');
 
 async function sourcesOf(path: string, reader = exiftool): Promise<ExtractedValues> {
   const made = await reader.read(path);
-  if (made.outcome === 'failed') throw new Error(made.reason);
+  if (made.outcome === 'failed') throw new Error(saySentence('en', made.reason));
   expect(made.fault).toBeNull();
   return made.sources;
 }
@@ -433,7 +434,7 @@ describe('ExifTool', () => {
     const pipe = join(directory, 'pipe');
     await run('mkfifo', [pipe]);
     await reader.name();
-    const due = { outcome: 'failed', reason: 'the file took too long to read' };
+    const due = { outcome: 'failed', reason: { text: 'the file took too long to read' } };
     expect(await reader.read(pipe)).toMatchObject(due);
     expect(await reader.read(await goodFile())).toMatchObject({ outcome: 'read', fault: null });
     await reader.close();

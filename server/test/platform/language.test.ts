@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { preferredLanguage } from '../../src/platform/language/preferred.ts';
 import { say, sayCount } from '../../src/platform/language/say.ts';
-import { openLibrary } from '../support/library.ts';
+import { mp4 } from '../media/tagged-files.ts';
+import type { Visitor } from '../support/client.ts';
+import { openLibrary, upload } from '../support/library.ts';
+import { plainFile } from '../support/pictures.ts';
 
 // LANGUAGE-4
 describe('a text of the server', () => {
@@ -47,7 +50,11 @@ test.each([
 
 // LANGUAGE-9
 describe('the text of an error', async () => {
-  const { address } = await openLibrary();
+  const library = await openLibrary();
+  const { address } = library;
+  const root = await library.join('root', 'admin');
+  const photo = await upload(root, plainFile(), { title: '' });
+  const film = await upload(root, Uint8Array.from(mp4(1)), {}, 'film.mp4');
   const longName = JSON.stringify({ username: 'x'.repeat(100_000), password: 'secret' });
 
   async function errorOf(path: string, headers: Record<string, string>, body?: string) {
@@ -78,5 +85,74 @@ describe('the text of an error', async () => {
   test('is translated for an address that cannot be read', async () => {
     const { error, code } = await errorOf('/api/v1/%zz', { 'accept-language': 'de' });
     expect({ error, code }).toEqual({ error: 'fehlerhafte Adresse', code: 'malformed-address' });
+  });
+
+  function form(content: string): FormData {
+    const body = new FormData();
+    body.append('file', new Blob([content]), 'file');
+    return body;
+  }
+
+  async function sent(who: Visitor, path: string, init: object, language: string) {
+    const response = await who.send(path, { ...init, headers: { 'accept-language': language } });
+    return { ...JSON.parse(response.text), code: response.headers.get('vitrine-error') };
+  }
+
+  const longTitle = `id,title\n${photo.id},${'x'.repeat(501)}`;
+  test.each([
+    [
+      'a cell that its field does not allow',
+      '/assets/import.csv',
+      { method: 'POST', body: form(longTitle) },
+      'row 2, column title: title is longer than 500 characters',
+      'Zeile 2, Spalte title: title hat mehr Zeichen als 500',
+    ],
+    [
+      'a table that cannot be read',
+      '/assets/import.csv',
+      { method: 'POST', body: form(`id,title\n${photo.id},"x`) },
+      'row 2: a quotation mark is opened here or below and never closed',
+      'Zeile 2: ein Anführungszeichen wird hier oder weiter unten geöffnet und nie geschlossen',
+    ],
+    [
+      'a file without subtitles',
+      `/assets/${film.id}/subtitles/de`,
+      { method: 'PUT', body: form('hello') },
+      'the file is not SRT, WebVTT, ASS, SSA, SBV, PGS or VobSub',
+      'die Datei ist weder SRT noch WebVTT, ASS, SSA, SBV, PGS oder VobSub',
+    ],
+    [
+      'an option of a field, with a large number',
+      '/fields',
+      {
+        method: 'POST',
+        body: { code: 'note', label: 'Note', type: 'text', options: { max_length: -1 } },
+      },
+      'options: max_length is not a whole number from 0 to 1000000',
+      'options: max_length ist ungültig; erwartet: eine ganze Zahl von 0 bis 1.000.000',
+    ],
+  ])(
+    'has the reason in the same language, and in English in its code: %s',
+    async (_, path, init, english, german) => {
+      const due = await sent(root, path, init, 'en');
+      expect(due.error).toBe(english);
+      expect(await sent(root, path, init, 'de')).toEqual({ error: german, code: due.code });
+    },
+  );
+
+  // LANGUAGE-8
+  test('has the same language as the reasons against rows of a table', async () => {
+    const reasonsOf = async (path: string, table: string, language: string) => {
+      const { refused } = await sent(root, path, { method: 'POST', body: form(table) }, language);
+      return refused.map(({ reason }: { reason: string }) => reason);
+    };
+    const unknown = `id,title\n00000000-0000-4000-8000-000000000000,x\n`;
+    const assets = (language: string) => reasonsOf('/assets/import.csv?dry_run=true', unknown, language);
+    expect([await assets('en'), await assets('de')]).toEqual([['not found'], ['nicht gefunden']]);
+    const people = 'username,teams\nnora,none\nnora,\n';
+    const accounts = (language: string) =>
+      reasonsOf('/admin/users/import.csv?dry_run=true', people, language);
+    expect(await accounts('en')).toEqual(['there is no team none', 'nora is in row 2, too']);
+    expect(await accounts('de')).toEqual(['es gibt kein Team none', 'nora steht auch in Zeile 2']);
   });
 });

@@ -4,6 +4,7 @@ import type { Root } from '@vitrine/contract/roots';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { takeLease } from '../../src/content/roots/lease.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { openLibrary } from '../support/library.ts';
 import { png } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -42,7 +43,7 @@ async function scan(id: string): Promise<Root['scan']> {
 }
 const sourcesOf = async (path: string) => {
   const read = await metadata.read(path);
-  if (read.outcome === 'failed') throw new Error(read.reason);
+  if (read.outcome === 'failed') throw new Error(saySentence('en', read.reason));
   return Object.fromEntries(Object.entries(read.sources).map(([name, { value }]) => [name, value]));
 };
 const failedJobs = () =>

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sidecarMatches } from '@vitrine/contract/sidecars';
 import { describe, expect, test } from 'vitest';
 import { convertSubtitles } from '../../src/media/subtitles/convert.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 
 let files = 0;
@@ -15,7 +16,7 @@ async function convert(content: string | Uint8Array): Promise<{ format: string; 
   const path = join(directory, `${files}`);
   await writeFile(path, content);
   const made = await convertSubtitles(path, `${path}.vtt`);
-  if (made.outcome === 'refused') return { format: 'refused', vtt: made.reason };
+  if (made.outcome === 'refused') return { format: 'refused', vtt: saySentence('en', made.reason) };
   if (made.outcome === 'pictures') return { format: made.format, vtt: '' };
   const written = await readFile(`${path}.vtt`, 'utf8');
   expect(written.startsWith('WEBVTT\n\n')).toBe(true);

@@ -93,7 +93,8 @@ export const drawing = handle(getDrawing, async (deps, { caller, params }) => {
     };
     return { status: 200, body, headers };
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    if (error instanceof DecodingStopped)
+      throw refuse('picture-decoding-stopped', { reason: error.sentence });
     throw error;
   } finally {
     await rm(to, { force: true });

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 
 /** A part of the map, in degrees. */
 export interface Box {
@@ -19,17 +20,17 @@ export interface CellRange {
 const FINEST = 24;
 const MOST_LATITUDE = 85.05;
 
-const invalidBox = (reason: string) => refuse('value-invalid', { property: 'bbox', reason });
+const invalidBox = (reason: Sentence) => refuse('value-invalid', { property: 'bbox', reason });
 
 /** Reads `west,south,east,north`. Throws 400 unless it is a part of the map that does not cross the 180th meridian. */
 export function boxOf(text: string): Box {
   const [west = Number.NaN, south = Number.NaN, east = Number.NaN, north = Number.NaN] = text
     .split(',')
     .map(Number);
-  if (!(west >= -180 && east <= 180)) throw invalidBox('has longitudes beyond 180 degrees');
-  if (!(south >= -90 && north <= 90)) throw invalidBox('has latitudes beyond 90 degrees');
-  if (west > east) throw invalidBox('has its west after its east');
-  if (south > north) throw invalidBox('has its south after its north');
+  if (!(west >= -180 && east <= 180)) throw invalidBox(sentence('has longitudes beyond 180 degrees'));
+  if (!(south >= -90 && north <= 90)) throw invalidBox(sentence('has latitudes beyond 90 degrees'));
+  if (west > east) throw invalidBox(sentence('has its west after its east'));
+  if (south > north) throw invalidBox(sentence('has its south after its north'));
   return { west, south, east, north };
 }
 

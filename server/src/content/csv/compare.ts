@@ -2,6 +2,7 @@ import type { CsvMatch } from '@vitrine/contract/asset-csv';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { rulesOf } from '../fields/types/registry.ts';
 import { refusalOfPair } from '../fields/values/pairs.ts';
 import { readGiven } from '../fields/values/read-given.ts';
@@ -28,7 +29,7 @@ export interface RowOutcome {
   readonly id: string | null;
   readonly changes: readonly CellChange[];
   /** Why nothing of the row is written; null if nothing is in the way. */
-  readonly reason: string | null;
+  readonly reason: Sentence | null;
 }
 
 interface Keyed extends CsvRow {
@@ -54,7 +55,7 @@ interface CellName {
 /** Returns the refusal of a check as a 422 that names the cell, and any other error as it is. */
 function errorOfCell({ row, name }: CellName, error: unknown): unknown {
   return error instanceof Refusal
-    ? refuse('csv-cell-invalid', { row, column: name, reason: error.message })
+    ? refuse('csv-cell-invalid', { row, column: name, reason: error.sentence })
     : error;
 }
 
@@ -91,15 +92,15 @@ async function resolveAll(tx: Tx, caller: SignedIn, cells: readonly Differing[])
 /** What the rows of a file would do, as far as it is known: their changes, or the first reason against each row. */
 function outcomesOf() {
   const changes = new Map<number, CellChange[]>();
-  const reasons = new Map<number, string>();
+  const reasons = new Map<number, Sentence>();
   return {
     changes,
     reasons,
     /** Notes a change unless the caller may not make it. */
     add(row: number, change: CellChange, current: CurrentCell) {
       const { write_capability } = change.field;
-      const reason = refusalOfPair(change.field, { ...current, write_capability }, change.to === null);
-      if (reason !== null) reasons.set(row, reasons.get(row) ?? reason);
+      const refusal = refusalOfPair(change.field, { ...current, write_capability }, change.to === null);
+      if (refusal !== null) reasons.set(row, reasons.get(row) ?? refusal.sentence);
       else {
         const others = changes.get(row);
         if (others === undefined) changes.set(row, [change]);
@@ -200,5 +201,6 @@ export async function* compareFile(
     const header = reader.header();
     if (header !== null && rows.length > 0) yield await compareRows(tx, caller, header, rows, decimal);
   }
-  if (reader.header() === null) throw refuse('csv-unreadable', { row: 1, reason: 'the file is empty' });
+  if (reader.header() === null)
+    throw refuse('csv-unreadable', { row: 1, reason: sentence('the file is empty') });
 }

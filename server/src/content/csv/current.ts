@@ -10,12 +10,13 @@ import {
 } from '../../access/field-values.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { TypedValue } from '../fields/values/typed-value.ts';
 import { type ValueArrays, valueArrays, valueAt } from '../fields/values/value-arrays.ts';
 import type { FieldColumn } from './columns.ts';
 
 /** The asset that a key names; `reason` says why the caller cannot change it. */
-type Matched = { readonly id: string } | { readonly id: string | null; readonly reason: string };
+type Matched = { readonly id: string } | { readonly id: string | null; readonly reason: Sentence };
 
 /** What a field allows the caller on one asset, and its value there as far as the caller may know it. */
 export interface CurrentCell {
@@ -64,8 +65,8 @@ function matching(caller: SignedIn, match: CsvMatch, keys: readonly string[]) {
 }
 
 /** An error is made once, not for each of a million rows. */
-const NOT_FOUND = notFound().message;
-const NOT_OWNER = refuse('not-owner').message;
+const NOT_FOUND = notFound().sentence;
+const NOT_OWNER = refuse('not-owner').sentence;
 
 function matchedBy(match: CsvMatch, keys: readonly string[], { matched, ids, editable, found }: CurrentRow) {
   const atOf = new Map((matched ?? []).map((place, at) => [place - 1, at]));
@@ -75,7 +76,7 @@ function matchedBy(match: CsvMatch, keys: readonly string[], { matched, ids, edi
     if (at === undefined || id === undefined)
       return { id: match === 'id' ? (keys[row] ?? null) : null, reason: NOT_FOUND };
     const count = found?.[at] ?? 1;
-    if (count > 1) return { id: null, reason: `${count} files match` };
+    if (count > 1) return { id: null, reason: sentence('{count} files match', { count: String(count) }) };
     return editable?.[at] === true ? { id } : { id, reason: NOT_OWNER };
   };
 }

@@ -1,5 +1,6 @@
 import type { CsvMatch } from '@vitrine/contract/asset-csv';
 import { refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { columnOf, type FieldColumn, type FixedColumn } from './columns.ts';
 import { restored } from './formulas.ts';
 import type { CsvRow } from './parse-file.ts';
@@ -42,13 +43,13 @@ export function readHeader(first: CsvRow, known: readonly FieldColumn[], match: 
   return { match, keyName, keyAt, names, fields };
 }
 
-const forms: Readonly<Record<CsvMatch, { pattern: RegExp; fault: string }>> = {
+const forms: Readonly<Record<CsvMatch, { pattern: RegExp; fault: Sentence }>> = {
   id: {
     pattern: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
-    fault: 'it is not an id',
+    fault: sentence('it is not an id'),
   },
-  hash: { pattern: /^[0-9a-f]{64}$/, fault: 'it is not a SHA-256 in hexadecimal' },
-  filename: { pattern: /./s, fault: 'it is empty' },
+  hash: { pattern: /^[0-9a-f]{64}$/, fault: sentence('it is not a SHA-256 in hexadecimal') },
+  filename: { pattern: /./s, fault: sentence('it is empty') },
 };
 
 /** Returns what names the asset of a row; throws a 422 when it cannot name one, or when a cell has no column. */
@@ -60,7 +61,7 @@ export function readKey({ match, keyName, keyAt, names }: Header, { row, cells }
     throw refuse('csv-cell-invalid', {
       row,
       column: names[nul] ?? '',
-      reason: 'it contains a NUL character',
+      reason: sentence('it contains a NUL character'),
     });
   const text = cells[keyAt] ?? '';
   const key = match === 'filename' ? restored(text) : text.trim().toLowerCase();

@@ -1,11 +1,14 @@
 import { type CsvPreview, importAssets, mostCsvBytes, mostCsvListed } from '@vitrine/contract/asset-csv';
+import type { Language } from '@vitrine/contract/languages';
 import type { QueryOf } from '@vitrine/contract/operation';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handleForm } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
 import type { Received } from '../assets/receive.ts';
 import { addItems, createBatch, enqueueBatch, type NewItem } from '../batches/store.ts';
 import { rulesOf } from '../fields/types/registry.ts';
@@ -18,7 +21,12 @@ import { withCsvFile } from './read.ts';
 const wordsOf = ({ type }: CellChange['field'], value: TypedValue | null) =>
   value === null ? null : rulesOf[type].cells.write(value);
 
-type Listed = Pick<CsvPreview, 'changes' | 'refused'>;
+/** A row that is refused; its reason is worded when it is listed. */
+type Refused = Omit<CsvPreview['refused'][number], 'reason'> & { readonly reason: Sentence };
+
+interface Listed extends Pick<CsvPreview, 'changes'> {
+  readonly refused: readonly Refused[];
+}
 
 /** Returns the changes and the refusal of a row as the preview lists them. */
 function listedOf({ row, id, changes, reason }: RowOutcome): Listed {
@@ -39,12 +47,12 @@ function listedOf({ row, id, changes, reason }: RowOutcome): Listed {
  * Gathers the first entries of a list as bytes of JSON, outside the heap: a hundred thousand of them need a fraction of the
  * room of the objects, and are sent without being joined.
  */
-function gathering<T>() {
+function gathering<T>(shown: (one: T) => object) {
   const pieces: Buffer[] = [];
   let count = 0;
   return {
     add(some: readonly T[]) {
-      const listed = some.slice(0, Math.max(0, mostCsvListed - count));
+      const listed = some.slice(0, Math.max(0, mostCsvListed - count)).map(shown);
       count += some.length;
       if (listed.length === 0) return;
       const text = JSON.stringify(listed).slice(1, -1);
@@ -56,9 +64,15 @@ function gathering<T>() {
 }
 
 /** Returns what would change, without writing (CSV-9). */
-async function preview(outcomes: AsyncIterable<RowOutcome[]>): Promise<JsonText<CsvPreview>> {
-  const changes = gathering<Listed['changes'][number]>();
-  const refused = gathering<Listed['refused'][number]>();
+async function preview(
+  outcomes: AsyncIterable<RowOutcome[]>,
+  language: Language,
+): Promise<JsonText<CsvPreview>> {
+  const changes = gathering<CsvPreview['changes'][number]>((change) => change);
+  const refused = gathering<Refused>(({ reason, ...row }) => ({
+    ...row,
+    reason: saySentence(language, reason),
+  }));
   const seen = { rows: 0, changed: 0, unchanged: 0 };
   for await (const some of outcomes) {
     const listed = some.map(listedOf);
@@ -89,7 +103,7 @@ function itemOf({ id, changes, reason, row }: RowOutcome): NewItem {
     object_id: id ?? NO_ASSET,
     given: isWaiting ? Object.fromEntries(changes.map(({ field, to }) => [field.id, toMembers(to)])) : null,
     outcome: isWaiting ? null : reason === null ? 'unchanged' : 'refused',
-    reason: reason === null ? null : `row ${row}: ${reason}`,
+    reason: reason === null ? null : `row ${row}: ${saySentence('en', reason)}`,
   };
 }
 
@@ -106,12 +120,13 @@ function run(
   caller: SignedIn,
   { path }: Received,
   { dry_run, match = 'id' }: QueryOf<typeof importAssets>,
+  language: Language,
 ) {
   return withCsvFile(path, (file) =>
     db.transaction().execute(async (tx) => {
       const outcomes = compareFile(tx, caller, file, await readColumns(tx, caller), match);
       return dry_run === true
-        ? { status: 200 as const, body: await preview(outcomes) }
+        ? { status: 200 as const, body: await preview(outcomes, language) }
         : { status: 202 as const, body: { job_id: await store(tx, caller, outcomes) } };
     }),
   );
@@ -121,8 +136,8 @@ function run(
 export const importCsv = handleForm(
   importAssets,
   csvForm(mostCsvBytes),
-  async (deps, { caller, query, form }) => {
+  async (deps, { caller, http, query, form }) => {
     if (form === null) throw refuse('form-required');
-    return run(deps, caller, form, query);
+    return run(deps, caller, form, query, readerLanguage(caller, http));
   },
 );

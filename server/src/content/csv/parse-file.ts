@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { encodingOf } from '../../media/text-encoding.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /** A row of a file; `row` counts as spreadsheets do. Empty cells at its end are left out. */
 export interface CsvRow {
@@ -131,7 +132,7 @@ async function* readRecords(
     const read = 'records' in error && typeof error.records === 'number' ? error.records : row + skipped;
     throw refuse('csv-unreadable', {
       row: read - skipped + 1,
-      reason: 'a quotation mark is opened here or below and never closed',
+      reason: sentence('a quotation mark is opened here or below and never closed'),
     });
   }
 }

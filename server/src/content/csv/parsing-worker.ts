@@ -25,7 +25,7 @@ async function* answers(): AsyncIterable<ParsingAnswer> {
     for await (const rows of file.rows()) yield { kind: 'rows', rows };
     yield { kind: 'end' };
   } catch (error) {
-    if (error instanceof Refusal) yield { kind: 'refused', code: error.code, params: error.params };
+    if (error instanceof Refusal) yield { kind: 'refused', code: error.code, params: error.sentence.values };
     else yield { kind: 'failed', message: String(error) };
   }
 }

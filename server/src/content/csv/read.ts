@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { mostCsvRows } from '@vitrine/contract/asset-csv';
-import type { ErrorCode, ErrorParam } from '@vitrine/contract/errors/codes';
+import type { ErrorCode } from '@vitrine/contract/errors/codes';
 import pLimit from 'p-limit';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { programFile } from '../../platform/installation.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { readAhead } from '../../platform/read-ahead.ts';
 import type { CsvRow, ParsedFile } from './parse-file.ts';
 
@@ -20,7 +21,7 @@ export type ParsingAnswer =
   | {
       readonly kind: 'refused';
       readonly code: ErrorCode;
-      readonly params: Readonly<Record<string, ErrorParam>>;
+      readonly params: Sentence['values'];
     }
   | { readonly kind: 'failed'; readonly message: string };
 
@@ -41,7 +42,7 @@ async function nextOf(worker: Worker): Promise<ParsingAnswer> {
   worker.postMessage('next');
   const [answer]: ParsingAnswer[] = await answered.catch((error: unknown) => {
     if (!isOutOfMemory(error)) throw error;
-    throw refuse('csv-unreadable', { row: 1, reason: 'the file needs too much memory' });
+    throw refuse('csv-unreadable', { row: 1, reason: sentence('the file needs too much memory') });
   });
   if (answer === undefined) throw new Error('the thread that parses a file has no answer');
   if (answer.kind === 'refused') throw new Refusal(answer.code, answer.params);

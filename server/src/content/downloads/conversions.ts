@@ -57,7 +57,7 @@ export function openConversions(
           decoders.run('convert', hash, 'convert', { path, mime, form, outDir }),
         )
         .catch((error: unknown) => {
-          if (error instanceof DecodingStopped) return error.message;
+          if (error instanceof DecodingStopped) return error.sentence;
           throw error;
         });
       if (fault !== null) throw refuse('preset-not-for-kind', { format: form.format, reason: fault });

@@ -7,6 +7,7 @@ import type { Conversion } from '../../media/convert.ts';
 import { kindOf } from '../../media/sniff.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 import { divideName } from '../assets/file-name.ts';
 import { extensionOfFormat } from './conversions.ts';
@@ -80,7 +81,7 @@ function filmOf(file: Downloadable, maxDim: number | undefined): Form {
   const fitting = made.find(({ edge }) => maxDim === undefined || edge * ratio <= maxDim) ?? made.at(-1);
   if (fitting !== undefined) return { ...fitting.rendition, type: 'video/mp4', extension: 'mp4' };
   if (file.mime === 'video/mp4' && maxDim === undefined) return originalOf(file);
-  throw refuse('preset-not-for-kind', { format: 'mp4', reason: 'its streams are not made yet' });
+  throw refuse('preset-not-for-kind', { format: 'mp4', reason: sentence('its streams are not made yet') });
 }
 
 /**
@@ -95,17 +96,17 @@ export async function formOf(
 ): Promise<Form> {
   const { format, max_dim, quality = DEFAULT_QUALITY, colour = 'keep', metadata = 'keep' } = preset;
   const kind = kindOf(file.mime);
-  const unfit = (reason: string) => refuse('preset-not-for-kind', { format, reason });
+  const unfit = (reason: Sentence) => refuse('preset-not-for-kind', { format, reason });
   if (format === 'original' && metadata === 'keep') return originalOf(file);
   if (format === 'pdf') {
-    if (file.mime !== 'application/pdf') throw unfit('it is not a PDF');
+    if (file.mime !== 'application/pdf') throw unfit(sentence('it is not a PDF'));
     return originalOf(file);
   }
   if (format === 'mp4') {
-    if (kind !== 'video') throw unfit('it is not a film');
+    if (kind !== 'video') throw unfit(sentence('it is not a film'));
     return filmOf(file, max_dim);
   }
-  if (kind !== 'image') throw unfit('it is not a picture');
+  if (kind !== 'image') throw unfit(sentence('it is not a picture'));
   const form: Conversion = {
     format,
     maxDim: max_dim ?? null,

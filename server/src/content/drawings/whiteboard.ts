@@ -34,7 +34,8 @@ async function answerWith(deps: Deps, caller: Caller, id: string, form: 'svg' | 
     };
     return { status: 200 as const, body, headers };
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    if (error instanceof DecodingStopped)
+      throw refuse('picture-decoding-stopped', { reason: error.sentence });
     throw error;
   } finally {
     await rm(to, { force: true });

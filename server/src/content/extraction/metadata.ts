@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
 import type { Metadata, Unread } from '../../media/metadata/reader.ts';
 import type { ExtractedValues } from '../../media/metadata/source.ts';
+import { saySentence, verbatim } from '../../platform/language/sentence.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 
 type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
@@ -27,14 +28,14 @@ async function readFile({ storage, metadata }: MetadataDeps, hash: string): Prom
   const key = originalKey(hash);
   const reader = await metadata.name();
   if ((await storage.head(key)) === null)
-    return { outcome: 'failed', reader, reason: 'the bytes are missing' };
+    return { outcome: 'failed', reader, reason: verbatim('the bytes are missing') };
   return storage.withLocalFile(key, (path) => metadata.read(path));
 }
 
 /** Stores a reading, if the bytes still have a row. A failed one keeps the previous entries. */
 async function keep({ db }: MetadataDeps, hash: string, made: Metadata | Unread): Promise<KeptMetadata> {
   const read = made.outcome === 'read' ? made : null;
-  const error = made.outcome === 'read' ? made.fault : made.reason;
+  const error = made.outcome === 'read' ? made.fault : saySentence('en', made.reason);
   const sources = JSON.stringify(read?.sources ?? {});
   const raw = JSON.stringify(read?.raw ?? {});
   const { rows } = await sql<KeptMetadata>`

@@ -1,3 +1,5 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
+
 /** `--field CODE=PATTERN`: what a file's path says about it (ADMIN-31). */
 
 /** Placeholders of a date and time, with the digits that they stand for. */
@@ -30,14 +32,16 @@ function sourceOf(token: string, isLast: boolean): string {
 }
 
 /** Returns why the placeholders of a pattern are not valid, or null. */
-function faultOf(placeholders: readonly string[]): string | null {
+function faultOf(placeholders: readonly string[]): Sentence | null {
   const unknown = placeholders.find((name) => name !== 'value' && !isClockPart(name));
   if (unknown !== undefined)
-    return `{${unknown}} is none of {value}, ${Object.keys(clockParts)
-      .map((part) => `{${part}}`)
-      .join(', ')}`;
-  if (placeholders.length === 0) return 'it has no placeholder, such as {value} or {yyyy}';
-  return new Set(placeholders).size < placeholders.length ? 'a placeholder occurs twice' : null;
+    return sentence('{placeholder} is none of {known}', {
+      placeholder: `{${unknown}}`,
+      known: ['value', ...Object.keys(clockParts)].map((part) => `{${part}}`).join(', '),
+    });
+  if (placeholders.length === 0)
+    return sentence('it has no placeholder, such as {one} or {other}', { one: '{value}', other: '{yyyy}' });
+  return new Set(placeholders).size < placeholders.length ? sentence('a placeholder occurs twice') : null;
 }
 
 /** Combines the parts of a date in ISO 8601, as far as they are given: a year, a month, a day or a time. */
@@ -53,10 +57,10 @@ function momentOf(parts: Partial<Record<ClockPart, string>>): string | null {
 
 /**
  * Compiles a pattern. One that ends with `/` matches the first folders of a path, another one without `/` the name of
- * the file, and one with `/` the whole path. `**` with `/` matches any number of folders. Returns a message if it is
+ * the file, and one with `/` the whole path. `**` with `/` matches any number of folders. Returns its fault if it is
  * not valid.
  */
-export function compilePattern(pattern: string): PathPattern | { fault: string } {
+export function compilePattern(pattern: string): PathPattern | { fault: Sentence } {
   const tokens = pattern.match(/\*\*\/|\{\w+\}|[\s\S]/g) ?? [];
   const placeholders = tokens.flatMap((token) => /^\{(\w+)\}$/.exec(token)?.[1] ?? []);
   const fault = faultOf(placeholders);

@@ -12,6 +12,7 @@ import { sql } from 'kysely';
 import { handle } from '../../core/handle.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import {
   changeSaved,
   deleteSaved,
@@ -26,8 +27,8 @@ type FeedViewRow = Omit<FeedView, 'query'> & { query: unknown };
 const compiled = compileLater(FeedViewQuery);
 
 const views: SavedQueries<FeedViewRow, FeedView> = {
-  singular: 'view',
-  plural: 'views',
+  singular: sentence('view'),
+  plural: sentence('views'),
   most: MOST_VIEWS,
   table: sql.table('feed_views'),
   columns: sql`k.id, k.name, k.query, k.position, k.created_at`,

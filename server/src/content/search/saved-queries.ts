@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import type { Sentence } from '../../platform/language/sentence.ts';
 
 /** A query that an account saves under a name: a search or a view of the feed. */
 interface Saved {
@@ -13,8 +14,8 @@ interface Saved {
 
 /** One kind of saved query: a table `k` with `id`, `user_ref`, `name`, `query` and its own columns. */
 export interface SavedQueries<Row, T extends Saved> {
-  singular: string;
-  plural: string;
+  singular: Sentence;
+  plural: Sentence;
   /** Maximum number per account. */
   most: number;
   table: RawBuilder<unknown>;

@@ -10,6 +10,7 @@ import {
 import { sql } from 'kysely';
 import { handle } from '../../core/handle.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { changeSaved, deleteSaved, readSaved, type SavedQueries, saveQuery } from './saved-queries.ts';
 
 type SavedSearchRow = Omit<SavedSearch, 'query'> & { query: unknown };
@@ -17,8 +18,8 @@ type SavedSearchRow = Omit<SavedSearch, 'query'> & { query: unknown };
 const compiled = compileLater(SavedQuery);
 
 const searches: SavedQueries<SavedSearchRow, SavedSearch> = {
-  singular: 'search',
-  plural: 'searches',
+  singular: sentence('search'),
+  plural: sentence('searches'),
   most: MOST_SEARCHES,
   table: sql.table('saved_searches'),
   columns: sql`k.id, k.name, k.query, k.created_at, k.updated_at`,

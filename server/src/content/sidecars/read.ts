@@ -3,6 +3,7 @@ import { mostSidecarBytes, type SidecarKind } from '@vitrine/contract/sidecars';
 import type { Deps } from '../../core/deps.ts';
 import type { ExtractedValues } from '../../media/metadata/source.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 
 /** Metadata of a file that another file beside it contains. */
 export interface ReadSidecar {
@@ -47,7 +48,7 @@ export async function readSidecar(
   if (read.outcome === 'failed') throw refuse('sidecar-unreadable', { reason: read.reason });
   const isXmp =
     Object.keys(read.raw).some((key) => key.startsWith('XMP:')) || read.raw['File:FileType'] === 'XMP';
-  if (!isXmp) throw refuse('sidecar-unreadable', { reason: read.fault ?? 'it has none' });
+  if (!isXmp) throw refuse('sidecar-unreadable', { reason: read.fault ?? sentence('it has none') });
   const values = Object.entries(read.sources).filter(([, value]) => value.from === 'xmp');
   const sources: ExtractedValues = Object.fromEntries(values);
   return { kind, fileName: name, hash, sources, raw: read.raw, tags: [] };

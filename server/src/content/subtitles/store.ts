@@ -9,6 +9,7 @@ import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import { DecodingStopped } from '../../media/decoding/process.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { subtitlesKey } from '../../platform/storage/object-key.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { lockFile } from '../assets/insert.ts';
@@ -31,7 +32,7 @@ export interface Prepared {
 
 /** Why a file cannot be stored as subtitles. */
 export interface Unusable {
-  reason: string;
+  reason: Sentence;
 }
 
 /**
@@ -61,7 +62,7 @@ export async function prepareSubtitles(
     return { path: to, hash: vttHash, sizeBytes: written, format, confidence: 1 };
   } catch (error) {
     await discard(to);
-    if (error instanceof DecodingStopped) return { reason: 'the file takes too long to read' };
+    if (error instanceof DecodingStopped) return { reason: sentence('the file takes too long to read') };
     throw error;
   }
 }

@@ -9,25 +9,36 @@ import type { BoundOperation } from '../../core/handle.ts';
 import { Refusal, refuse } from '../../platform/http/refuse.ts';
 import { hasBody, isFilePart } from '../../platform/http/slow-requests.ts';
 import { inputChecks } from '../../platform/http/validate.ts';
+import { type Sentence, sentence, verbatim } from '../../platform/language/sentence.ts';
 
 const path = `${basePath}/uploads`;
 
 const tusHeaders = { 'tus-resumable': '1.0.0' };
 
+/** What @tus/server says of requests that a client of ours could send. */
+const tusFaults: readonly Sentence[] = [
+  sentence('Upload-Offset header required'),
+  sentence('Upload-Offset conflict'),
+  sentence('Upload-Length or Upload-Defer-Length header required'),
+  sentence('Cannot terminate an already completed upload'),
+  sentence('Request aborted due to lock acquired'),
+];
+
 /** Converts a tus error to one of ours. */
 function refusalOf(status: number, text: string): Refusal {
   const headers = tusHeaders;
+  const reason = tusFaults.find((fault) => fault.text === text) ?? verbatim(text);
   switch (status) {
     // A protocol header is missing, or the client requests an unsupported extension.
     case 400:
     case 403:
     case 501:
-      return refuse('tus-refused', { reason: text }, headers);
+      return refuse('tus-refused', { reason }, headers);
     case 404:
     case 410:
       return refuse('not-found', {}, headers);
     case 409:
-      return refuse('tus-state-conflict', { reason: text }, headers);
+      return refuse('tus-state-conflict', { reason }, headers);
     case 413:
       return refuse('tus-too-large', {}, headers);
     default:

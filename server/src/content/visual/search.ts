@@ -56,7 +56,8 @@ async function encode(
     if (!(await decoders.run('query', turn, 'preview', input))) throw unreadable();
     return await encoder.encode(await readFile(to));
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    if (error instanceof DecodingStopped)
+      throw refuse('picture-decoding-stopped', { reason: error.sentence });
     if (error instanceof PictureRefused) throw unreadable();
     if (error instanceof EncoderUnavailable) throw notInstalled();
     throw error;

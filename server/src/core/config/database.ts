@@ -1,4 +1,5 @@
 import { DATABASE_UID } from '../../platform/database/database-user.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { oneOf, type SettingSource, wholeNumber } from './setting-source.ts';
 
 /** Which database the library uses. */
@@ -31,7 +32,7 @@ type Name = (typeof databaseSettingNames)[number] | 'DATABASE_URL';
 function databaseAddress({ value, refusal }: SettingSource<Name>, name: Name): string | null {
   const text = value(name);
   if (text === null || /^postgres(ql)?:\/\//.test(text)) return text;
-  throw refusal(`${name} must begin with postgres:// or postgresql://`);
+  throw refusal(sentence('{name} must begin with postgres:// or postgresql://', { name }));
 }
 
 /** Reads the settings of the database, some of which need each other. */
@@ -42,14 +43,17 @@ export function readDatabaseSettings(source: SettingSource<Name>): DatabaseSetti
   const pooling = oneOf(source, 'VITRINE_DATABASE_POOLING', 'session', ['session', 'transaction']);
   if ((pooling === 'transaction') !== (databaseDirectUrl !== null)) {
     throw refusal(
-      'VITRINE_DATABASE_POOLING=transaction and VITRINE_DATABASE_DIRECT_URL go together: set both or neither',
+      sentence('{one} and {other} go together: set both or neither', {
+        one: 'VITRINE_DATABASE_POOLING=transaction',
+        other: 'VITRINE_DATABASE_DIRECT_URL',
+      }),
     );
   }
   if (databaseDirectUrl !== null && databaseUrl === null)
-    throw refusal('VITRINE_DATABASE_DIRECT_URL needs a DATABASE_URL, the address of the pooler');
+    throw refusal(sentence('VITRINE_DATABASE_DIRECT_URL needs a DATABASE_URL, the address of the pooler'));
   const databaseReplicaUrl = databaseAddress(source, 'VITRINE_DATABASE_REPLICA_URL');
   if (databaseReplicaUrl !== null && databaseUrl === null)
-    throw refusal('VITRINE_DATABASE_REPLICA_URL needs a DATABASE_URL, the address of its primary');
+    throw refusal(sentence('VITRINE_DATABASE_REPLICA_URL needs a DATABASE_URL, the address of its primary'));
   return {
     databaseUrl,
     databaseDirectUrl,

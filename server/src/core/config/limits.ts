@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { sentence } from '../../platform/language/sentence.ts';
 import { oneOf, type SettingSource, wholeNumber } from './setting-source.ts';
 
 /** What clients may cause, and which of them are proxies. */
@@ -69,7 +70,10 @@ function proxies({ value, refusal }: Source): string[] {
   const wrong = entries.find((entry) => !['loopback', 'uniquelocal'].includes(entry) && !isRange(entry));
   if (wrong === undefined) return entries;
   throw refusal(
-    `VITRINE_TRUSTED_PROXIES must list IP addresses and ranges such as 10.0.0.0/8, separated by commas, not ${JSON.stringify(wrong)}`,
+    sentence(
+      'VITRINE_TRUSTED_PROXIES must list IP addresses and ranges such as 10.0.0.0/8, separated by commas, not {given}',
+      { given: JSON.stringify(wrong) },
+    ),
   );
 }
 

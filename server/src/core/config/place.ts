@@ -1,18 +1,22 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 
 /** Reads `vitrine.env` in the working directory; the environment takes precedence. */
 export function collectSettings(
   env: NodeJS.ProcessEnv,
   directory: string,
-  refusal: (message: string) => Error,
+  refusal: (told: Sentence) => Error,
 ): Record<string, string | undefined> {
   const file = join(directory, 'vitrine.env');
   const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '';
   // The parser ignores lines without `=`, so refuse them: the operator would believe that the setting applies.
   const half = /^[ \t]*(?:export[ \t]+)?((?:VITRINE_|DATABASE_URL)\w*)[^=\r\n]*$/m.exec(text)?.[1];
-  if (half !== undefined) throw refusal(`${half} in vitrine.env has no "=" and a value after its name`);
+  if (half !== undefined)
+    throw refusal(
+      sentence('{name} in vitrine.env has no {sign} and a value after its name', { name: half, sign: '"="' }),
+    );
   return { ...parseEnv(text), ...env };
 }
 

@@ -1,3 +1,4 @@
+import { sentence } from '../../platform/language/sentence.ts';
 import { type SettingSource, wholeNumber } from './setting-source.ts';
 
 /** How the processes of the library share its work, and how they stop. */
@@ -31,7 +32,9 @@ function kindsOfJobs({ value, refusal }: Source): string[] | null {
   const kinds = text.split(',').map((kind) => kind.trim());
   if (kinds.every((kind) => /^[a-z][a-z-]*$/.test(kind))) return kinds;
   throw refusal(
-    `VITRINE_JOBS must be all, none, or kinds of jobs separated by commas, not ${JSON.stringify(text)}`,
+    sentence('VITRINE_JOBS must be all, none, or kinds of jobs separated by commas, not {given}', {
+      given: JSON.stringify(text),
+    }),
   );
 }
 

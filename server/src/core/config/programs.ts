@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { DECODER_UID } from '../../media/decoding/kinds.ts';
 import { locateProgram } from '../../media/ffmpeg/program.ts';
 import { findProgram } from '../../media/program.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type SettingSource, wholeNumber } from './setting-source.ts';
 
 /** Programs of the system that decode files. */
@@ -30,7 +31,10 @@ function ffmpegProgram({ value, refusal }: Source): string | null {
   const text = value('VITRINE_FFMPEG');
   if (text === null || text === 'off' || (isAbsolute(text) && locateProgram(text) !== null)) return text;
   throw refusal(
-    `VITRINE_FFMPEG must be the absolute path of an ffmpeg with its ffprobe beside it, or off, not ${JSON.stringify(text)}`,
+    sentence(
+      'VITRINE_FFMPEG must be the absolute path of an ffmpeg with its ffprobe beside it, or off, not {given}',
+      { given: JSON.stringify(text) },
+    ),
   );
 }
 
@@ -39,7 +43,13 @@ function namedProgram({ value, refusal }: Source, name: Name, program: string): 
   const text = value(name);
   if (text === null || text === 'off' || (isAbsolute(text) && findProgram(text, program) !== null))
     return text;
-  throw refusal(`${name} must be the absolute path of ${program}, or off, not ${JSON.stringify(text)}`);
+  throw refusal(
+    sentence('{name} must be the absolute path of {program}, or off, not {given}', {
+      name,
+      program,
+      given: JSON.stringify(text),
+    }),
+  );
 }
 
 /** Reads which programs decode files, and as which user, which must not be that of PostgreSQL. */
@@ -47,7 +57,9 @@ export function readProgramSettings(source: Source, postgresUid: number): Progra
   const decoderUid = wholeNumber(source, 'VITRINE_DECODER_UID', DECODER_UID, 1, 4_294_967_294);
   if (decoderUid === postgresUid)
     throw source.refusal(
-      'VITRINE_DECODER_UID must differ from VITRINE_POSTGRES_UID, or decoders could read the database',
+      sentence(
+        'VITRINE_DECODER_UID must differ from VITRINE_POSTGRES_UID, or decoders could read the database',
+      ),
     );
   return {
     decoderUid,

@@ -1,3 +1,4 @@
+import { sentence } from '../../platform/language/sentence.ts';
 import { type SettingSource, secretText } from './setting-source.ts';
 
 /** Secrets of this library. */
@@ -34,11 +35,16 @@ function administrator({ value, refusal }: Source): SecretSettings['admin'] {
   const username = value('VITRINE_ADMIN_USERNAME');
   const password = value('VITRINE_ADMIN_PASSWORD');
   if ((username === null) !== (password === null))
-    throw refusal('VITRINE_ADMIN_USERNAME and VITRINE_ADMIN_PASSWORD go together: set both or neither');
+    throw refusal(
+      sentence('{one} and {other} go together: set both or neither', {
+        one: 'VITRINE_ADMIN_USERNAME',
+        other: 'VITRINE_ADMIN_PASSWORD',
+      }),
+    );
   if (username === null || password === null) return null;
   if (/^\S(.{0,98}\S)?$/.test(username)) return { username, password };
   throw refusal(
-    'VITRINE_ADMIN_USERNAME must have 1 to 100 characters and neither begin nor end with a blank',
+    sentence('VITRINE_ADMIN_USERNAME must have 1 to 100 characters and neither begin nor end with a blank'),
   );
 }
 
@@ -46,7 +52,9 @@ function administrator({ value, refusal }: Source): SecretSettings['admin'] {
 function passphrase({ value, refusal }: Source): string | null {
   const text = value('VITRINE_BACKUP_PASSPHRASE');
   if (text === null || text.length >= LEAST_PASSPHRASE) return text;
-  throw refusal(`VITRINE_BACKUP_PASSPHRASE must have at least ${LEAST_PASSPHRASE} characters`);
+  throw refusal(
+    sentence('VITRINE_BACKUP_PASSPHRASE must have at least {least} characters', { least: LEAST_PASSPHRASE }),
+  );
 }
 
 /** Reads the secrets. */

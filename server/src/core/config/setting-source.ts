@@ -5,7 +5,7 @@ export interface SettingSource<Name extends string> {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. */
-  refusal(told: string | Sentence): Error;
+  refusal(told: Sentence): Error;
 }
 
 /** Returns a whole number within bounds; `unset` without a value. */
@@ -61,7 +61,12 @@ export function httpAddress<Name extends string>(
       sentence('{name} must be an http or https address, not {given}', { name, given: JSON.stringify(text) }),
     );
   if (url.search !== '' || url.hash !== '' || /[?#]/.test(text))
-    throw refusal(`${name} must be an address without ? and #, not ${JSON.stringify(text)}`);
+    throw refusal(
+      sentence('{name} must be an address without ? and #, not {given}', {
+        name,
+        given: JSON.stringify(text),
+      }),
+    );
   return text.replace(/\/+$/, '');
 }
 
@@ -73,5 +78,7 @@ export function secretText<Name extends string>(
 ): string | null {
   const text = value(name);
   if (text === null || (/^[!-~]{1,200}$/.test(text) && text.length >= least)) return text;
-  throw refusal(`${name} must have ${least} to 200 letters, digits and signs without blanks`);
+  throw refusal(
+    sentence('{name} must have {least} to 200 letters, digits and signs without blanks', { name, least }),
+  );
 }

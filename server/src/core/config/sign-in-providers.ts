@@ -1,6 +1,8 @@
 import { OidcSettings, SamlSettings } from '@vitrine/contract/providers';
 import type { Static, TSchema } from 'typebox';
 import Value from 'typebox/value';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { XmlFault } from '../../platform/xml/bounded-xml.ts';
 import { certificateOf, readIdpMetadata } from '../saml-metadata.ts';
 import { oneOf, type SettingSource } from './setting-source.ts';
@@ -109,15 +111,18 @@ function validSettings<S extends TSchema>(
   if (Value.Check(schema, settings)) return settings;
   const [first] = Value.Errors(schema, settings);
   const faulty = names.find((name) => first?.instancePath.startsWith(`/${propertyOf(name)}`) === true);
-  const all = `one of ${names[0]?.replace(/[A-Z]+$/, '*')}`;
-  throw refusal(`${faulty ?? all} has a value that it may not have`);
+  const all = sentence('one of {names}', { names: names[0]?.replace(/[A-Z]+$/, '*') ?? '' });
+  throw refusal(sentence('{name} has a value that it may not have', { name: faulty ?? all }));
 }
 
 function readOidc(source: Source): ConfiguredOidc | null {
   const { client_secret, ...given } = readGiven(source, oidcNames);
   if (client_secret === undefined && Object.keys(given).length === 0) return null;
   for (const name of ['VITRINE_OIDC_ISSUER', 'VITRINE_OIDC_CLIENT_ID'] as const)
-    if (source.value(name) === null) throw source.refusal(`${name} is missing: the provider oidc needs it`);
+    if (source.value(name) === null)
+      throw source.refusal(
+        sentence('{name} is missing: the provider {provider} needs it', { name, provider: 'oidc' }),
+      );
   const settings = { label: 'Single sign-on', ...oidcDefaults, ...given };
   return {
     settings: validSettings(source, OidcSettings, oidcNames, settings),
@@ -133,14 +138,24 @@ function readSaml(source: Source): SamlSettings | null {
     for (const name of ['ENTITY_ID', 'SSO_URL', 'CERTIFICATES'] as const)
       if (described[name.toLowerCase()] === undefined)
         throw source.refusal(
-          `VITRINE_SAML_${name} is missing: the provider saml needs it, or VITRINE_SAML_METADATA_URL`,
+          sentence('{name} is missing: the provider {provider} needs it, or {other}', {
+            name: `VITRINE_SAML_${name}`,
+            provider: 'saml',
+            other: 'VITRINE_SAML_METADATA_URL',
+          }),
         );
   const settings = { label: 'Single sign-on', ...samlDefaults, ...described };
   const valid = validSettings(source, SamlSettings, samlNames, settings);
   if (valid.certificates === undefined) return valid;
   const certificates = valid.certificates.map((text) => {
     const pem = certificateOf(text);
-    if (pem === null) throw source.refusal('VITRINE_SAML_CERTIFICATES must be certificates as PEM');
+    if (pem === null)
+      throw source.refusal(
+        sentence('{property} {reason}', {
+          property: 'VITRINE_SAML_CERTIFICATES',
+          reason: sentence('must be certificates as PEM'),
+        }),
+      );
     return pem;
   });
   return { ...valid, certificates };
@@ -152,7 +167,12 @@ function metadataOf({ refusal }: Source, metadata: unknown): Record<string, unkn
     return { ...readIdpMetadata(metadata) };
   } catch (error) {
     if (!(error instanceof XmlFault)) throw error;
-    throw refusal(`VITRINE_SAML_METADATA cannot be used: ${error.message}`);
+    throw refusal(
+      sentence('{property} {reason}', {
+        property: 'VITRINE_SAML_METADATA',
+        reason: sentence('cannot be used: {reason}', { reason: sentenceOfError(error) }),
+      }),
+    );
   }
 }
 

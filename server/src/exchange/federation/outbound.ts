@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Config } from '../../core/config.ts';
 import { isAllowedAddress, pinnedLookup } from '../../platform/http/outbound-addresses.ts';
+import { type Sentence, sentence, WordedError } from '../../platform/language/sentence.ts';
 import type { Install } from './identity.ts';
 import { mainKeyUri, parseInstanceUrl } from './protocol/addresses.ts';
 import { signHttp } from './protocol/http-signature.ts';
@@ -24,7 +25,7 @@ export type OutboundFault =
   | 'unexpected';
 
 /** A request to another install that did not succeed. */
-export class OutboundError extends Error {
+export class OutboundError extends WordedError {
   readonly fault: OutboundFault;
   /** The status of the response; null without one. */
   readonly status: number | null;
@@ -34,7 +35,7 @@ export class OutboundError extends Error {
   readonly retryAfterMs: number | null;
 
   constructor(
-    message: string,
+    said: string | Sentence,
     {
       fault = 'unexpected',
       status = null,
@@ -42,7 +43,7 @@ export class OutboundError extends Error {
       retryAfterMs = null,
     }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason' | 'retryAfterMs'>> = {},
   ) {
-    super(message);
+    super(said);
     this.fault = fault;
     this.status = status;
     this.reason = reason;
@@ -75,7 +76,9 @@ const MOST_JSON_BYTES = 1024 ** 2;
 const MOST_REFUSAL_BYTES = 16 * 1024;
 
 function refusedAddress(host: string): OutboundError {
-  return new OutboundError(`${host} has no address that requests may go to`, { fault: 'refused_address' });
+  return new OutboundError(sentence('{host} has no address that requests may go to', { host }), {
+    fault: 'refused_address',
+  });
 }
 
 /** Returns the address if requests may go to it at all; throws OutboundError. */
@@ -87,7 +90,7 @@ function checkUrl(address: string, privateAddresses: boolean): URL {
     url.password !== '' ||
     parseInstanceUrl(url.origin) !== url.origin
   )
-    throw new OutboundError('that is not an address of an install', { fault: 'refused_address' });
+    throw new OutboundError(sentence('that is not an address of an install'), { fault: 'refused_address' });
   // IP addresses need no lookup.
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isAllowedAddress(host, privateAddresses)) throw refusedAddress(host);
@@ -109,9 +112,9 @@ interface OutboundRequest {
 /** Converts a connection failure to an OutboundError. */
 export function asOutboundError(error: unknown): OutboundError {
   if (error instanceof OutboundError) return error;
-  if (!(error instanceof Error)) return new OutboundError('it cannot be read');
+  if (!(error instanceof Error)) return new OutboundError(sentence('it cannot be read'));
   const code = 'code' in error && typeof error.code === 'string' ? error.code : error.message;
-  return new OutboundError(`it cannot be reached (${code})`, { fault: 'unreachable' });
+  return new OutboundError(sentence('it cannot be reached ({code})', { code }), { fault: 'unreachable' });
 }
 
 function headersOf(
@@ -156,15 +159,18 @@ function open(deps: OutboundDeps, wanted: OutboundRequest): Promise<IncomingMess
       lookup: pinnedLookup(privateAddresses, refusedAddress),
       maxHeaderSize: 16 * 1024,
     });
-    const stop = (detail: string) => {
+    const stop = (detail: Sentence) => {
       const error = new OutboundError(detail, { fault: 'too_slow' });
       (response ?? request).destroy(error);
     };
     const timers = [
-      setTimeout(() => response === null && stop('it does not respond in time'), patience.headersMs),
-      setTimeout(() => stop('it takes too long to respond'), wanted.totalMs),
+      setTimeout(
+        () => response === null && stop(sentence('it does not respond in time')),
+        patience.headersMs,
+      ),
+      setTimeout(() => stop(sentence('it takes too long to respond')), wanted.totalMs),
     ];
-    request.setTimeout(patience.idleMs, () => stop('it has stopped responding'));
+    request.setTimeout(patience.idleMs, () => stop(sentence('it has stopped responding')));
     request.on('close', () => timers.forEach(clearTimeout));
     request.on('error', (error) => failed(asOutboundError(error)));
     request.on('response', (received) => {
@@ -175,17 +181,19 @@ function open(deps: OutboundDeps, wanted: OutboundRequest): Promise<IncomingMess
   });
 }
 
+const tooLarge = () => new OutboundError(sentence('its response is too large'), { fault: 'too_large' });
+
 /** Reads the body of a response up to a limit. */
 async function bodyOf(response: IncomingMessage, mostBytes: number): Promise<Buffer> {
   const announced = Number(response.headers['content-length'] ?? 0);
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    if (announced > mostBytes) throw new OutboundError('its response is too large', { fault: 'too_large' });
+    if (announced > mostBytes) throw tooLarge();
     for await (const chunk of response) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > mostBytes) throw new OutboundError('its response is too large', { fault: 'too_large' });
+      if (size > mostBytes) throw tooLarge();
     }
   } catch (error) {
     response.destroy();
@@ -210,10 +218,14 @@ async function refusalOf(response: IncomingMessage): Promise<OutboundError> {
   const status = response.statusCode ?? 0;
   if (status >= 300 && status < 400) {
     response.destroy();
-    return new OutboundError(`it redirects (${status}), which is not followed`, { fault: 'status', status });
+    const said = sentence('it redirects ({status}), which is not followed', { status: String(status) });
+    return new OutboundError(said, { fault: 'status', status });
   }
   const reason = await reasonOf(response);
-  const detail = reason === null ? `it responds with ${status}` : `it responds with ${status} (${reason})`;
+  const detail =
+    reason === null
+      ? sentence('it responds with {status}', { status: String(status) })
+      : sentence('it responds with {status} ({reason})', { status: String(status), reason });
   const seconds = /^\d{1,6}$/.exec(response.headers['retry-after'] ?? '')?.[0];
   const retryAfterMs = seconds === undefined ? null : Number(seconds) * 1000;
   return new OutboundError(detail, { fault: 'status', status, reason, retryAfterMs });
@@ -225,21 +237,21 @@ async function checkResponse(response: IncomingMessage, ...expected: number[]): 
   const encoding = response.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return;
   response.destroy();
-  throw new OutboundError('its response is compressed, which was not asked for');
+  throw new OutboundError(sentence('its response is compressed, which was not asked for'));
 }
 
 async function jsonOf(response: IncomingMessage): Promise<unknown> {
   const [type = ''] = (response.headers['content-type'] ?? '').split(';');
   if (!/^application\/([a-z.-]+\+)?json$/.test(type.trim().toLowerCase())) {
     response.destroy();
-    throw new OutboundError('its response is not JSON');
+    throw new OutboundError(sentence('its response is not JSON'));
   }
   const body = await bodyOf(response, MOST_JSON_BYTES);
   try {
     return parseStrict(body);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    throw new OutboundError(`its response is not strict JSON: ${error.message}`);
+    throw new OutboundError(sentence('its response is not strict JSON: {reason}', { reason: error.message }));
   }
 }
 
@@ -342,7 +354,7 @@ export async function getBytes(
   await checkResponse(response, range === null ? 200 : 206);
   if (range !== null && !response.headers['content-range']?.startsWith(`bytes ${range.start}-`)) {
     response.destroy();
-    throw new OutboundError('it sends another range than asked for');
+    throw new OutboundError(sentence('it sends another range than asked for'));
   }
   return response;
 }

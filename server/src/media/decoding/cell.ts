@@ -109,7 +109,7 @@ function renamePaths(value: unknown, from: string, to: string): unknown {
     Object.entries(value).map(([key, item]) => {
       if (key !== 'path' || typeof item !== 'string') return [key, renamePaths(item, from, to)];
       if (resolve(item) !== item || !item.startsWith(`${from}${sep}`))
-        throw new ForeignPath('made its decoder name a file that it has not made');
+        throw new ForeignPath('a decoder has named a file that it has not made');
       return [key, `${to}${item.slice(from.length)}`];
     }),
   );

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { programFile } from '../../platform/installation.ts';
+import { type Sentence, sentence, verbatim, WordedError } from '../../platform/language/sentence.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 import { type Cell, ForeignPath } from './cell.ts';
 import type { Confinement } from './confinement.ts';
@@ -26,10 +27,12 @@ export type Answer =
  * The file exceeded a limit or crashed the process, and a retry would too. The message is one clause about the file,
  * such as "took longer than 20 s".
  */
-export class DecodingStopped extends Error {
+export class DecodingStopped extends WordedError {
+  override readonly sentence: Sentence;
   readonly limit: 'time' | 'memory' | 'crash';
-  constructor(limit: 'time' | 'memory' | 'crash', message: string) {
-    super(message);
+  constructor(limit: 'time' | 'memory' | 'crash', said: Sentence) {
+    super(said);
+    this.sentence = said;
     this.limit = limit;
   }
 }
@@ -76,8 +79,9 @@ const crashes = new Set<NodeJS.Signals>([
 /** Messages of decoders when an allocation fails because it exceeds the data segment limit. */
 const outOfMemory = /out of memory|unable to allocate/i;
 
-function neededMore(bytes: number): string {
-  return `needed more than ${Math.round(bytes / 1024 ** 2)} MB of memory`;
+function neededMore(bytes: number): Sentence {
+  const megabytes = String(Math.round(bytes / 1024 ** 2));
+  return sentence('needed more than {megabytes} MB of memory', { megabytes });
 }
 
 /** System programs as in the settings: a path, `off`, or null for the program on PATH. */
@@ -275,7 +279,12 @@ export async function startDecoder(
       if (elapsed <= timeoutMs) return;
       const worked = usage === null || before === null ? timeoutMs : usage.processorMs - before.processorMs;
       if (worked >= timeoutMs / 2 || elapsed > timeoutMs * MOST_PATIENCE) {
-        stop(new DecodingStopped('time', `took longer than ${timeoutMs / 1000} s`));
+        stop(
+          new DecodingStopped(
+            'time',
+            sentence('took longer than {seconds} s', { seconds: String(timeoutMs / 1000) }),
+          ),
+        );
       }
     };
     const meter = setInterval(measure, MEASURE_EVERY_MS);
@@ -314,10 +323,13 @@ export async function startDecoder(
       if (stopped !== null) throw stopped;
       const signal = ended?.signal ?? null;
       if (signal !== null && crashes.has(signal)) {
-        throw new DecodingStopped('crash', `crashed its decoder (${signal})`);
+        throw new DecodingStopped('crash', sentence('crashed its decoder ({signal})', { signal }));
       }
       // Only a library ends its own process with a code; the system and operators use signals.
-      if (ended?.code != null) throw new DecodingStopped('crash', `ended its decoder (code ${ended.code})`);
+      if (ended?.code != null) {
+        const code = String(ended.code);
+        throw new DecodingStopped('crash', sentence('ended its decoder (code {code})', { code }));
+      }
       throw lost();
     } finally {
       clearInterval(meter);
@@ -344,7 +356,7 @@ export async function startDecoder(
         if (!(error instanceof ForeignPath)) throw error;
         killGroup();
         await exited;
-        throw new DecodingStopped('crash', error.message);
+        throw new DecodingStopped('crash', verbatim('made its decoder name a file that it has not made'));
       } finally {
         await handed.close();
       }

@@ -1,3 +1,4 @@
+import { type Sentence, saySentence, sentence, verbatim } from '../../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, NotDrawable } from '../still.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
@@ -6,6 +7,13 @@ const nothing = { extras: [], facts: {}, text: null, exif: {} };
 
 function detailOf(error: unknown): { detail?: string } {
   return error instanceof Error ? { detail: (error.stack ?? error.message).slice(0, 1000) } : {};
+}
+
+/** Returns what is wrong with the file. The words of a library are kept. */
+function saidOf(error: unknown): Sentence {
+  return error instanceof NotDrawable || error instanceof BrokenFile
+    ? verbatim(error.message)
+    : sentence('it cannot be decoded');
 }
 
 /** What each task answers about a file that made a library fail in an unexpected way. */
@@ -23,7 +31,10 @@ const refusals: {
   tiles: (reason) => reason,
   preview: () => false,
   logo: () => ({ fault: 'logo-undecodable' }),
-  subtitles: (reason) => ({ outcome: 'refused', reason: `the file is damaged: ${reason}` }),
+  subtitles: (_, error) => ({
+    outcome: 'refused',
+    reason: sentence('the file is damaged: {reason}', { reason: saidOf(error) }),
+  }),
 };
 
 /**
@@ -32,6 +43,5 @@ const refusals: {
  */
 export function refusalOf<T extends DecoderTask>(task: T, error: unknown): DecoderTasks[T]['output'] | null {
   if (isFaultOfTheMachine(error)) return null;
-  const known = error instanceof NotDrawable || error instanceof BrokenFile;
-  return refusals[task]?.(known ? error.message : 'it cannot be decoded', error) ?? null;
+  return refusals[task]?.(saySentence('en', saidOf(error)), error) ?? null;
 }

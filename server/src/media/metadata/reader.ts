@@ -1,3 +1,4 @@
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { Decoders } from '../decoding/decoders.ts';
 import { DecoderLost, DecodingStopped } from '../decoding/process.ts';
 import { isFaultOfTheMachine, withoutPaths } from '../faults.ts';
@@ -31,7 +32,7 @@ export interface Metadata {
 export interface Unread {
   outcome: 'failed';
   reader: string;
-  reason: string;
+  reason: Sentence;
 }
 
 /** Reads the metadata of files. The first file starts the reader. */
@@ -143,11 +144,12 @@ function metadataIn(entries: Entries, reader: string): Metadata {
 }
 
 /** Returns why a program failed on a file, without messages of intermediate libraries. */
-function reasonOf(error: unknown): string {
+function reasonOf(error: unknown): Sentence {
   const text = error instanceof Error ? error.message : String(error);
-  if (error instanceof DecodingStopped) return `the file ${text}`;
-  if (/timeout|timed out|took too long/i.test(text)) return 'the file took too long to read';
-  return `the reader ended over the file: ${withoutPaths(text.split('\n')[0] ?? '').slice(0, 200)}`;
+  if (error instanceof DecodingStopped) return sentence('the file {reason}', { reason: error.sentence });
+  if (/timeout|timed out|took too long/i.test(text)) return sentence('the file took too long to read');
+  const detail = withoutPaths(text.split('\n')[0] ?? '').slice(0, 200);
+  return sentence('the reader ended over the file: {detail}', { detail });
 }
 
 /**

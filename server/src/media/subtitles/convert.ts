@@ -1,5 +1,6 @@
 import { open, readFile, writeFile } from 'node:fs/promises';
 import type { SubtitleTrack } from '@vitrine/contract/assets';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { decodeText } from '../text-encoding.ts';
 import { writeVtt } from './cue.ts';
 import { readCues, subtitleFormat } from './text-formats.ts';
@@ -12,7 +13,7 @@ export type Conversion =
   | { outcome: 'text'; format: SubtitleTrack['source_format'] }
   /** Bitmap subtitles, which are not supported. */
   | { outcome: 'pictures'; format: SubtitleTrack['source_format'] }
-  | { outcome: 'refused'; reason: string };
+  | { outcome: 'refused'; reason: Sentence };
 
 /**
  * PGS starts with a segment of a known type; VobSub starts with an MPEG pack or with the line that identifies its
@@ -42,15 +43,17 @@ export async function convertSubtitles(path: string, to: string): Promise<Conver
   const pictures = pictureFormat(head);
   if (pictures !== null) return { outcome: 'pictures', format: pictures };
   if (sizeBytes > MOST_TEXT_BYTES) {
-    return { outcome: 'refused', reason: 'text subtitles may have at most 10 MiB' };
+    return { outcome: 'refused', reason: sentence('text subtitles may have at most 10 MiB') };
   }
   const text = decodeText(await readFile(path)).replace(/\r\n?/g, '\n');
   const format = subtitleFormat(text);
   if (format === null) {
-    return { outcome: 'refused', reason: 'the file is not SRT, WebVTT, ASS, SSA, SBV, PGS or VobSub' };
+    const reason = sentence('the file is not SRT, WebVTT, ASS, SSA, SBV, PGS or VobSub');
+    return { outcome: 'refused', reason };
   }
   const written = writeVtt(readCues(text, format));
-  if (written === null) return { outcome: 'refused', reason: `the ${format} file has no readable cue` };
+  if (written === null)
+    return { outcome: 'refused', reason: sentence('the {format} file has no readable cue', { format }) };
   await writeFile(to, written, { flag: 'wx', mode: 0o640 });
   return { outcome: 'text', format };
 }

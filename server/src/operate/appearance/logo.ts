@@ -59,7 +59,7 @@ async function examine({ decoders }: Pick<Deps, 'decoders'>, caller: SignedIn, p
   } catch (error) {
     await discard(path);
     throw error instanceof DecodingStopped
-      ? refuse('picture-decoding-stopped', { reason: error.message })
+      ? refuse('picture-decoding-stopped', { reason: error.sentence })
       : error;
   }
 }

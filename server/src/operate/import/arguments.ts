@@ -51,7 +51,10 @@ function readPattern(given: string): FieldPattern {
       }),
     );
   const read = compilePattern(pattern);
-  if ('fault' in read) throw new ConfigError(`--field ${given}: ${read.fault}`);
+  if ('fault' in read)
+    throw new ConfigError(
+      sentence('{setting}: {reason}', { setting: `--field ${given}`, reason: read.fault }),
+    );
   return { code, read };
 }
 

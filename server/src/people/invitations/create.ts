@@ -15,6 +15,7 @@ import { readSite } from '../../core/settings.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { checkInFuture } from '../../platform/http/moments.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { recordEvent } from '../audit/record.ts';
 import { randomToken } from '../identity/access-tokens.ts';
 import { keyOfEmail } from '../identity/email-keys.ts';
@@ -34,7 +35,7 @@ function expiryOf(given: string | null): Date {
   if (Date.parse(given) > now + most + 60_000)
     throw refuse('value-invalid', {
       property: 'expires_at',
-      reason: `must be at most ${invitationDays.most} days from now`,
+      reason: sentence('must be at most {days} days from now', { days: invitationDays.most }),
     });
   return new Date(given);
 }

@@ -43,7 +43,7 @@ async function readParts({ db, config, secretKey }: MailDeps) {
   const sealed = textOf(stored, 'smtp_url');
   const read =
     sealed === null ? null : readMailServer(unseal(secretKey, SMTP_PURPOSE, Buffer.from(sealed, 'base64')));
-  const kept = typeof read === 'string' ? null : read;
+  const kept = read === null || 'fault' in read ? null : read;
   const server = config.mail.server ?? kept;
   const source: Mail['source'] = config.mail.server === null ? 'library' : 'environment';
   return {
@@ -127,7 +127,7 @@ export const changeMailSettings = handle(updateMailSettings, async (deps, { call
   const { db, secretKey } = deps;
   checkRemovals(body, parts);
   const server = body.smtp_url == null ? null : readMailServer(body.smtp_url);
-  if (typeof server === 'string') throw refuse('mail-server-invalid', { reason: server });
+  if (server !== null && 'fault' in server) throw refuse('mail-server-invalid', { reason: server.fault });
   await db.transaction().execute(async (tx) => {
     const sealed =
       body.smtp_url == null ? undefined : seal(secretKey, SMTP_PURPOSE, body.smtp_url).toString('base64');

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { sendTestMail } from '@vitrine/contract/mail';
 import { handle } from '../../core/handle.ts';
-import { readerLanguage } from '../../core/reader-language.ts';
 import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { preferredLanguage } from '../../platform/language/preferred.ts';
 import { say } from '../../platform/language/say.ts';
-import { saySentence } from '../../platform/language/sentence.ts';
 import { MailRefused } from '../../platform/mail/refused.ts';
 import { sendMail } from '../../platform/mail/send.ts';
 import { recordEvent } from '../audit/record.ts';
@@ -17,10 +15,9 @@ import { idHost, readMail } from './settings.ts';
  * Sends a message immediately, so that an operator sees whether the mail server takes it. Recorded either way. The
  * server's words are in the log only (NOTICE-15).
  */
-export const testMail = handle(sendTestMail, async (deps, { caller, body, http }) => {
+export const testMail = handle(sendTestMail, async (deps, { caller, body }) => {
   const mail = await readMail(deps);
   if (mail === null) throw refuse('mail-server-not-set-up');
-  const reader = readerLanguage(caller, http);
   const language = preferredLanguage(caller.account.preferences) ?? 'en';
   const letter: Letter = {
     language,
@@ -52,7 +49,7 @@ export const testMail = handle(sendTestMail, async (deps, { caller, body, http }
   );
   if (refusal !== null) {
     deps.log.warn({ outcome, code, answer: refusal.answer }, 'the mail server refused a test message');
-    throw refuse('message-not-sent', { reason: saySentence(reader, sentenceOfError(refusal)) });
+    throw refuse('message-not-sent', { reason: sentenceOfError(refusal) });
   }
   return { status: 200, body: { accepted: true, message: 'the mail server accepted the message' } };
 });

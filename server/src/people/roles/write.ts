@@ -7,6 +7,7 @@ import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { recordEvent } from '../audit/record.ts';
 import { keepingAnAdministrator } from './last-administrator.ts';
 import { allRoles } from './roles.ts';
@@ -148,8 +149,13 @@ async function recordChange(
 }
 
 /** Returns what uses a role, in the words of the error; null if nothing does (ROLE-23). */
-async function userOf({ config }: Deps, tx: Tx, role: Role, roles: readonly Role[]): Promise<string | null> {
-  if (role.code === NEWCOMERS) return 'new accounts';
+async function userOf(
+  { config }: Deps,
+  tx: Tx,
+  role: Role,
+  roles: readonly Role[],
+): Promise<Sentence | null> {
+  if (role.code === NEWCOMERS) return sentence('new accounts');
   // Accounts that are being created with the role are complete once its row is locked.
   await sql`select from roles where id = ${role.id} for update`.execute(tx);
   const account = await tx
@@ -157,17 +163,17 @@ async function userOf({ config }: Deps, tx: Tx, role: Role, roles: readonly Role
     .select('ref')
     .where('role_id', '=', role.id)
     .executeTakeFirst();
-  if (account !== undefined) return 'accounts';
-  if (roles.some(({ parent_id }) => parent_id === role.id)) return 'other roles';
+  if (account !== undefined) return sentence('accounts');
+  if (roles.some(({ parent_id }) => parent_id === role.id)) return sentence('other roles');
   const invitation = await tx
     .selectFrom('invitations')
     .select('id')
     .where('role_id', '=', role.id)
     .executeTakeFirst();
-  if (invitation !== undefined) return 'invitations';
+  if (invitation !== undefined) return sentence('invitations');
   const registering = await sql`select from settings where key = 'accounts'
     and value ->> 'registration_role' = ${role.code}`.execute(tx);
-  if (registering.rows.length > 0) return 'registration';
+  if (registering.rows.length > 0) return sentence('registration');
   const { rows } = await sql`select from identity_providers where settings ->> 'default_role' = ${role.code}
     or settings -> 'role_mapping' @> jsonb_build_array(jsonb_build_object('role', ${role.code}::text)) limit 1`.execute(
     tx,
@@ -177,7 +183,7 @@ async function userOf({ config }: Deps, tx: Tx, role: Role, roles: readonly Role
     rows.length > 0 ||
     ofEnvironment?.default_role === role.code ||
     ofEnvironment?.role_mapping.some((mapping) => mapping.role === role.code) === true;
-  return isMapped ? 'identity providers' : null;
+  return isMapped ? sentence('identity providers') : null;
 }
 
 export const remove = handle(deleteRole, async (deps, { caller: asked, params }) => {

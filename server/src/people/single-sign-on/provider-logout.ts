@@ -4,6 +4,7 @@ import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { recordEvents } from '../audit/record.ts';
 import { findEnabledProvider, type OidcProvider } from '../identity/provider-registry.ts';
 import { hashToken } from '../identity/sessions.ts';
@@ -112,7 +113,10 @@ function isSameAddress(one: string, other: string): boolean {
 export const signOutInBrowser = handle(frontchannelLogout, async (deps, { params, query }) => {
   const provider = await findOidc(deps, params.name);
   if (!isSameAddress(query.iss, provider.settings.issuer))
-    throw refuse('value-invalid', { property: 'iss', reason: 'is not the issuer of this provider' });
+    throw refuse('value-invalid', {
+      property: 'iss',
+      reason: sentence('is not the issuer of this provider'),
+    });
   await deps.db.transaction().execute((tx) => endSessionsOfSid(tx, provider.name, query.sid));
   return { status: 200, headers: noStore };
 });

@@ -2,10 +2,12 @@ import type { OidcSettings, ProviderChange, ProviderKind, SamlSettings } from '@
 import { oidcDefaults, samlDefaults } from '../../core/config/sign-in-providers.ts';
 import type { Config } from '../../core/config.ts';
 import { certificateOf, type IdpMetadata, readIdpMetadata } from '../../core/saml-metadata.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { parseOutboundUrl } from '../../platform/http/guarded-fetch.ts';
 import { isAllowedAddress, resolveSoon } from '../../platform/http/outbound-addresses.ts';
 import { type Patch, patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import { XmlFault } from '../../platform/xml/bounded-xml.ts';
 
 const common = [
@@ -36,7 +38,10 @@ export function providerPatch(kind: ProviderKind, body: ProviderChange): Provide
   const other = kind === 'oidc' ? 'saml' : 'oidc';
   const [foreign] = Object.keys(patchOf(body, own[other]));
   if (foreign !== undefined)
-    throw refuse('value-invalid', { property: foreign, reason: `is for providers of the kind ${other}` });
+    throw refuse('value-invalid', {
+      property: foreign,
+      reason: sentence('is for providers of the kind {kind}', { kind: other }),
+    });
   return patchOf(body, [...common, ...own[kind]]);
 }
 
@@ -62,7 +67,7 @@ export function oidcSettings(before: Partial<OidcSettings>, changes: ProviderPat
   const settings = merge<OidcSettings>(oidcDefaults, before, rest);
   checkPresent(settings, ['label', 'issuer', 'client_id']);
   if (settings.scopes?.includes('openid') === false)
-    throw refuse('value-invalid', { property: 'scopes', reason: 'must include openid' });
+    throw refuse('value-invalid', { property: 'scopes', reason: sentence('must include openid') });
   // Nothing is missing.
   return settings as OidcSettings;
 }
@@ -72,7 +77,8 @@ function readMetadata(xml: string): IdpMetadata {
     return readIdpMetadata(xml);
   } catch (error) {
     if (!(error instanceof XmlFault)) throw error;
-    throw refuse('value-invalid', { property: 'metadata', reason: `cannot be used: ${error.message}` });
+    const reason = sentence('cannot be used: {reason}', { reason: sentenceOfError(error) });
+    throw refuse('value-invalid', { property: 'metadata', reason });
   }
 }
 
@@ -80,7 +86,10 @@ function readCertificates(texts: readonly string[]): string[] {
   return texts.map((text) => {
     const pem = certificateOf(text);
     if (pem === null)
-      throw refuse('value-invalid', { property: 'certificates', reason: 'must be certificates as PEM' });
+      throw refuse('value-invalid', {
+        property: 'certificates',
+        reason: sentence('must be certificates as PEM'),
+      });
     return pem;
   });
 }
@@ -123,7 +132,7 @@ async function checkAddress(config: Config, property: string, address: string): 
   const url = parseOutboundUrl(address, isPrivateAllowed);
   if (url === null) throw refuse('provider-address-private', { property });
   if (property === 'issuer' && (url.search !== '' || url.hash !== ''))
-    throw refuse('value-invalid', { property, reason: 'must have no query and no fragment' });
+    throw refuse('value-invalid', { property, reason: sentence('must have no query and no fragment') });
   const addresses = await resolveSoon(url.hostname);
   if (addresses.some(({ address: found }) => !isAllowedAddress(found, isPrivateAllowed)))
     throw refuse('provider-address-private', { property });

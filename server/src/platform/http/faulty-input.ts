@@ -1,9 +1,17 @@
 import type { TLocalizedValidationError as Fault } from 'typebox/error';
+import { type SentenceValue, sentence } from '../language/sentence.ts';
 import { type Refusal, refuse } from './refuse.ts';
 
 function nameOf(path: string, whole: string): string {
   return path === '' ? whole : path.slice(1).replaceAll('/', '.');
 }
+
+/** Returns the names of types, such as `string or null`. */
+const alternatives = (types: readonly string[]) =>
+  types.reduce<SentenceValue>(
+    (one, other) => (one === '' ? other : sentence('{one} or {other}', { one, other })),
+    '',
+  );
 
 /** Returns the error for one violation of a schema. */
 function refusalOf(fault: Fault, whole: string): Refusal {
@@ -26,7 +34,7 @@ function refusalOf(fault: Fault, whole: string): Refusal {
       const { type } = fault.params;
       return typeof type === 'string'
         ? refuse('value-of-wrong-type', { property, type })
-        : refuse('value-of-wrong-types', { property, types: type.join(' or ') });
+        : refuse('value-of-wrong-types', { property, types: alternatives(type) });
     }
     case 'anyOf':
       return refuse('value-of-no-variant', { property });

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { type Sentence, sentence } from '../language/sentence.ts';
 import { refuse } from './refuse.ts';
 
 const safe = new Set(['GET', 'HEAD', 'OPTIONS']);
@@ -41,13 +42,17 @@ function isThisMachine(hostname: string): boolean {
 export function whyLockedOut(
   { origin, host }: { origin: string | undefined; host: string | undefined },
   baseUrl: string | null,
-): string | null {
+): Sentence | null {
   if (origin === undefined || !URL.canParse(origin)) return null;
   const { protocol, hostname } = new URL(origin);
-  if (!isOwn(origin, host, baseUrl)) return `requests from your current address ${origin} would be refused`;
+  if (!isOwn(origin, host, baseUrl))
+    return sentence('requests from your current address {origin} would be refused', { origin });
   const secure = baseUrl?.startsWith('https:') === true;
   if (secure && protocol === 'http:' && !isThisMachine(hostname)) {
-    return `nobody could sign in at your current address ${origin}, because browsers do not keep a secure cookie there`;
+    return sentence(
+      'nobody could sign in at your current address {origin}, because browsers do not keep a secure cookie there',
+      { origin },
+    );
   }
   return null;
 }

@@ -2,7 +2,7 @@ import type { Language } from '@vitrine/contract/languages';
 import { type Names, say, sayCount, type Values } from './say.ts';
 
 /** A value of a sentence: text that is the same in every language, a number, another sentence, or a list. */
-type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
+export type SentenceValue = string | number | Sentence | readonly (string | Sentence)[];
 
 /** A text with its values, to be said where the language of the reader is known. It can be stored as JSON. */
 export interface Sentence {

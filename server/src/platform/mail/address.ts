@@ -1,3 +1,5 @@
+import { type Sentence, sentence } from '../language/sentence.ts';
+
 /** A mail server, parsed from its address. */
 export interface MailServer {
   host: string;
@@ -19,23 +21,32 @@ export interface Sender {
 const modes = ['required', 'off', 'unverified'] as const;
 const addressPattern = /^[^\s@<>,;:"]+@[^\s@<>,;:"]+$/;
 
-/** Parses a mail server's address; returns an error text when it is invalid. */
-export function readMailServer(text: string): MailServer | string {
+/** What is wrong with an address; its subject is the setting. */
+export interface Faulty {
+  readonly fault: Sentence;
+}
+
+const faulty = (fault: Sentence): Faulty => ({ fault });
+
+/** Parses a mail server's address; returns its fault when it is invalid. */
+export function readMailServer(text: string): MailServer | Faulty {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'smtp:' && url.protocol !== 'smtps:') || url.hostname === '') {
-    return 'must be an address smtp://host or smtps://host';
+    return faulty(sentence('must be an address smtp://host or smtps://host'));
   }
-  if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '') return 'must not have a path';
+  if ((url.pathname !== '' && url.pathname !== '/') || url.hash !== '')
+    return faulty(sentence('must not have a path'));
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'tls');
-  if (unknown !== undefined) return `has an unknown option ${unknown}`;
+  if (unknown !== undefined) return faulty(sentence('has an unknown option {option}', { option: unknown }));
   const given = url.searchParams.get('tls');
   const mode = modes.find((known) => known === given);
-  if (given !== null && mode === undefined) return `tls must be one of ${modes.join(', ')}`;
+  if (given !== null && mode === undefined)
+    return faulty(sentence('tls must be one of {allowed}', { allowed: modes.join(', ') }));
   const secure = url.protocol === 'smtps:';
   const parts = decoded([url.username, url.password]);
-  if (parts === null) return 'has a user name or password that is not percent-encoded';
+  if (parts === null) return faulty(sentence('has a user name or password that is not percent-encoded'));
   const [user = '', password = ''] = parts;
-  if (user === '' && password !== '') return 'has a password but no user name';
+  if (user === '' && password !== '') return faulty(sentence('has a password but no user name'));
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
     port: url.port === '' ? (secure ? 465 : 587) : Number(url.port),
@@ -55,10 +66,11 @@ function decoded(parts: readonly string[]): string[] | null {
   }
 }
 
-/** Parses `name@host` or `Name <name@host>`; returns an error text when it is neither. */
-export function readSender(text: string): Sender | string {
+/** Parses `name@host` or `Name <name@host>`; returns the fault when it is neither. */
+export function readSender(text: string): Sender | Faulty {
   const [, name, bracketed] = /^\s*"?([^"<>\r\n]*?)"?\s*<([^<>]*)>\s*$/.exec(text) ?? [];
   const address = (bracketed ?? text).trim();
-  if (!addressPattern.test(address) || address.length > 254) return 'must be name@host or Name <name@host>';
+  if (!addressPattern.test(address) || address.length > 254)
+    return faulty(sentence('must be {one} or {other}', { one: 'name@host', other: 'Name <name@host>' }));
   return { address, name: name === undefined || name === '' ? null : name };
 }

@@ -1,3 +1,5 @@
+import { type Sentence, type SentenceValue, sentence } from '../language/sentence.ts';
+
 /** Where a bucket is, and how it is used. */
 export interface S3Settings {
   /** Address of the service, without a trailing slash; null: Amazon's, in the region. */
@@ -52,8 +54,8 @@ export type BackupS3Settings = Pick<
 interface SettingsSource {
   /** The value; null when unset. */
   value(name: Name): string | null;
-  /** Creates the error that stops the start with this one line. */
-  refusal(message: string): Error;
+  /** Creates the error that stops the start with this one line. Names of settings are values of it. */
+  refusal(told: Sentence): Error;
 }
 
 function readEndpoint(
@@ -67,16 +69,23 @@ function readEndpoint(
   const isPlain =
     url !== null && url.username === '' && url.password === '' && url.pathname === '/' && !/[?#]/.test(text);
   if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    throw refusal(`${name} must be http://host or https://host, with a port if needed`);
+    throw refusal(sentence('{name} must be http://host or https://host, with a port if needed', { name }));
   return url.origin;
 }
 
 function readPrefix({ value, refusal }: SettingsSource): string {
-  const text = value('VITRINE_S3_PREFIX');
+  const name = 'VITRINE_S3_PREFIX';
+  const text = value(name);
   if (text === null) return '';
   const plain = text.replace(/\/$/, '');
   if (!/^\w[\w.-]*(\/\w[\w.-]*)*$/.test(plain) || plain.length > 200)
-    throw refusal('VITRINE_S3_PREFIX must be names of letters, digits, "_", "." and "-", separated by "/"');
+    throw refusal(
+      sentence('{name} must be names of letters, digits, {signs}, separated by {separator}', {
+        name,
+        signs: sentence('{one} and {other}', { one: '"_", "."', other: '"-"' }),
+        separator: '"/"',
+      }),
+    );
   return `${plain}/`;
 }
 
@@ -84,16 +93,23 @@ function readPrefix({ value, refusal }: SettingsSource): string {
 const LONGEST_REDIRECT_SECONDS = 3600;
 
 function readRedirectSeconds({ value, refusal }: SettingsSource): number {
-  const text = value('VITRINE_S3_REDIRECT_SECONDS') ?? '0';
+  const name = 'VITRINE_S3_REDIRECT_SECONDS';
+  const text = value(name) ?? '0';
   const seconds = Number(text);
   if (!/^\d{1,4}$/.test(text) || seconds > LONGEST_REDIRECT_SECONDS)
-    throw refusal(`VITRINE_S3_REDIRECT_SECONDS must be a number from 0 to ${LONGEST_REDIRECT_SECONDS}`);
+    throw refusal(
+      sentence('{name} must be a number from {least} to {most}', {
+        name,
+        least: '0',
+        most: String(LONGEST_REDIRECT_SECONDS),
+      }),
+    );
   return seconds;
 }
 
 function isOn({ value, refusal }: SettingsSource, name: Name, unset: boolean): boolean {
   const text = value(name) ?? (unset ? 'on' : 'off');
-  if (text !== 'on' && text !== 'off') throw refusal(`${name} must be on or off`);
+  if (text !== 'on' && text !== 'off') throw refusal(sentence('{name} must be on or off', { name }));
   return text === 'on';
 }
 
@@ -107,15 +123,28 @@ export function readS3Settings(source: SettingsSource): S3Settings | null {
   if (given === undefined) return null;
   const needed = (name: Name): string => {
     const text = value(name);
-    if (text === null) throw refusal(`${name} is missing: ${given} is set, and object storage needs both`);
+    if (text === null)
+      throw refusal(
+        sentence('{name} is missing: {given} is set, and object storage needs both', { name, given }),
+      );
     return text;
   };
   const bucket = needed('VITRINE_S3_BUCKET');
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
-    throw refusal('VITRINE_S3_BUCKET must be the name of a bucket: 3 to 63 of a-z, 0-9, "." and "-"');
+    throw refusal(
+      sentence('{name} must be the name of a bucket: 3 to 63 of {signs}', {
+        name: 'VITRINE_S3_BUCKET',
+        signs: sentence('{one} and {other}', { one: 'a-z, 0-9, "."', other: '"-"' }),
+      }),
+    );
   const region = value('VITRINE_S3_REGION') ?? 'us-east-1';
   if (!/^[a-z0-9-]{1,40}$/.test(region))
-    throw refusal('VITRINE_S3_REGION must be a name such as eu-central-1');
+    throw refusal(
+      sentence('{name} must be a name such as {example}', {
+        name: 'VITRINE_S3_REGION',
+        example: 'eu-central-1',
+      }),
+    );
   const endpoint = readEndpoint(source, 'VITRINE_S3_ENDPOINT');
   return {
     endpoint,
@@ -132,13 +161,17 @@ export function readS3Settings(source: SettingsSource): S3Settings | null {
   };
 }
 
+/** Returns a value of a sentence with the name of the setting for backups in place of that for files. */
+const ownName = ([key, value]: [string, SentenceValue]) =>
+  [key, typeof value === 'string' ? value.replace(/^VITRINE_S3_/, 'VITRINE_BACKUP_S3_') : value] as const;
+
 /** Returns the settings of buckets for backups, or null when none is set. Throws as `readS3Settings`. */
 export function readBackupS3Settings({
   value,
   refusal,
 }: {
   value(name: BackupName): string | null;
-  refusal(message: string): Error;
+  refusal(told: Sentence): Error;
 }): BackupS3Settings | null {
   const names = new Map<string, BackupName>(
     backupS3SettingNames.map((name) => [name.replace('_BACKUP', ''), name]),
@@ -151,6 +184,7 @@ export function readBackupS3Settings({
       // The command names the bucket.
       return given && name === 'VITRINE_S3_BUCKET' ? 'named-later' : null;
     },
-    refusal: (message) => refusal(message.replaceAll('VITRINE_S3_', 'VITRINE_BACKUP_S3_')),
+    refusal: ({ text, values }) =>
+      refusal({ text, values: Object.fromEntries(Object.entries(values).map(ownName)) }),
   });
 }

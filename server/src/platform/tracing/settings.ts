@@ -1,3 +1,5 @@
+import { type Sentence, sentence } from '../language/sentence.ts';
+
 /** Where traces are sent. */
 export interface TracingSettings {
   /** The address that takes spans as OTLP over HTTP. */
@@ -22,7 +24,7 @@ interface SettingsSource {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. */
-  refusal(message: string): Error;
+  refusal(told: Sentence): Error;
 }
 
 /** Returns the headers of a list such as `key=value,other=value`; values may be percent-encoded. */
@@ -36,7 +38,7 @@ function readHeaders({ value, refusal }: SettingsSource): Record<string, string>
       if (name !== undefined && text !== undefined) return [name, decodeURIComponent(text)] as const;
     } catch {}
     // The value is not repeated, as it is usually a secret.
-    throw refusal('OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,other=value');
+    throw refusal(sentence('OTEL_EXPORTER_OTLP_HEADERS must be a list such as name=value,other=value'));
   });
   return Object.fromEntries(headers);
 }
@@ -49,11 +51,17 @@ export function readTracingSettings(source: SettingsSource): TracingSettings | n
   const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:') || /[?#]/.test(endpoint))
     throw refusal(
-      'OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address, such as http://127.0.0.1:4318',
+      sentence('OTEL_EXPORTER_OTLP_ENDPOINT must be an http or https address, such as http://127.0.0.1:4318'),
     );
   const share = value('OTEL_TRACES_SAMPLER_ARG') ?? '1';
   if (!/^(?:0|1|[01]?\.\d+)$/.test(share) || Number(share) > 1)
-    throw refusal('OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1');
+    throw refusal(
+      sentence('{name} must be a number from {least} to {most}', {
+        name: 'OTEL_TRACES_SAMPLER_ARG',
+        least: '0',
+        most: '1',
+      }),
+    );
   return {
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: readHeaders(source),

@@ -1,7 +1,8 @@
 import { type SaxesOptions, SaxesParser, type SaxesTagNS } from 'saxes';
+import { sentence, WordedError } from '../language/sentence.ts';
 
 /** XML that is malformed, too large, or has parts that are not allowed. */
-export class XmlFault extends Error {}
+export class XmlFault extends WordedError {}
 
 export interface XmlLimits {
   mostBytes: number;
@@ -27,7 +28,7 @@ const MOST_ATTRIBUTES = 100;
  * document can block.
  */
 export function readBoundedXml(xml: string, limits: XmlLimits, reader: XmlReader = {}): void {
-  if (Buffer.byteLength(xml) > limits.mostBytes) throw new XmlFault('the document is too large');
+  if (Buffer.byteLength(xml) > limits.mostBytes) throw new XmlFault(sentence('the document is too large'));
   const parser = new SaxesParser<SaxesOptions & { xmlns: true }>({ xmlns: true });
   const refuse = (part: string) => () => {
     throw new XmlFault(`the document has ${part}`);
@@ -43,7 +44,7 @@ export function readBoundedXml(xml: string, limits: XmlLimits, reader: XmlReader
   parser.on('opentagstart', () => {
     attributes = 0;
     depth += 1;
-    if (depth > limits.mostDepth) throw new XmlFault('the document is nested too deeply');
+    if (depth > limits.mostDepth) throw new XmlFault(sentence('the document is nested too deeply'));
   });
   parser.on('attribute', () => {
     attributes += 1;

@@ -76,7 +76,8 @@ export async function writeAnnotatedPdf(
     if (!isWritten) throw refuse('file-not-annotatable');
     return await readOnce(to);
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    if (error instanceof DecodingStopped)
+      throw refuse('picture-decoding-stopped', { reason: error.sentence });
     throw error;
   } finally {
     await rm(to, { force: true });

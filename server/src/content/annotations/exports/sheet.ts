@@ -147,7 +147,8 @@ export async function writeSheet(
     await deps.decoders.run('sheet', turn, 'annotationSheet', { path, contents, to });
     return await readOnce(to);
   } catch (error) {
-    if (error instanceof DecodingStopped) throw refuse('picture-decoding-stopped', { reason: error.message });
+    if (error instanceof DecodingStopped)
+      throw refuse('picture-decoding-stopped', { reason: error.sentence });
     throw error;
   } finally {
     await Promise.all([rm(path, { force: true }), rm(to, { force: true })]);

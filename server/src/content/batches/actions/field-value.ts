@@ -100,8 +100,8 @@ function valueAction(
     joins: sql`join fields d on d.id = ${field.id}
       left join asset_field_values v on v.asset_id = a.id and v.field_id = d.id`,
     judge(row: ValueRow, record) {
-      const reason = refusalOfPair(field, { ...row, write_capability: field.write_capability }, clears);
-      if (reason !== null) return refused(reason);
+      const refusal = refusalOfPair(field, { ...row, write_capability: field.write_capability }, clears);
+      if (refusal !== null) return refused(refusal.message);
       const before = storedIn(row);
       let after: TypedValue | null | Outcome;
       try {

@@ -104,8 +104,8 @@ function outcomeOf(cells: readonly Cell[], after: readonly (TypedValue | null)[]
     .filter((cell) => !isSame(cell.before, cell.after));
   if (changes.length === 0) return unchanged;
   for (const { field, pair, after: value } of changes) {
-    const reason = refusalOfPair(field, pair, value === null);
-    if (reason !== null) return refused(reason);
+    const refusal = refusalOfPair(field, pair, value === null);
+    if (refusal !== null) return refused(refusal.message);
   }
   const byField = (value: (change: (typeof changes)[number]) => TypedValue | null) =>
     Object.fromEntries(changes.map((change) => [change.field.id, toMembers(value(change))]));

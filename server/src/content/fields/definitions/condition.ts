@@ -1,6 +1,8 @@
 import { type FieldType, type FilterOperator, factsOf, holdsSeveral } from '@vitrine/contract/field-types';
 import type { SubjectKind } from '@vitrine/contract/fields';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
+import { listedWithAnd } from './flags.ts';
 
 /** One term of a display condition (FIELD-24). */
 export interface ConditionTerm {
@@ -53,7 +55,7 @@ function checkTerm(text: string, owner: Controller, fields: ReadonlyMap<string, 
   }
   const allowed = factsOf[controller.type].conditions;
   if (!supports(controller.type, term)) {
-    const instead = allowed.length === 0 ? 'none' : allowed.join(' and ');
+    const instead = listedWithAnd(allowed) ?? sentence('none');
     throw refuse('condition-operator-not-for-type', {
       term: named,
       type: controller.type,

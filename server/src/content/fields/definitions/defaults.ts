@@ -154,7 +154,7 @@ export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promis
       check(default_value);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      throw refuse('default-of-team-invalid', { team: name, reason: error.body.error });
+      throw refuse('default-of-team-invalid', { team: name, reason: error.sentence });
     }
   }
 }

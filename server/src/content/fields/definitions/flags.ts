@@ -2,8 +2,14 @@ import { capabilities } from '@vitrine/contract/capabilities';
 import { factsOf, fieldTypes, longestValue } from '@vitrine/contract/field-types';
 import type { FieldDefinition } from '@vitrine/contract/fields';
 import { extractionSources, patternBounds } from '@vitrine/contract/limits';
-import { RE2JS } from 're2js';
+import { RE2JS, RE2JSSyntaxException } from 're2js';
 import { refuse } from '../../../platform/http/refuse.ts';
+import {
+  type Sentence,
+  type SentenceValue,
+  sentence,
+  verbatim,
+} from '../../../platform/language/sentence.ts';
 
 const { characters, steps, work } = patternBounds;
 
@@ -54,13 +60,48 @@ export function checkPattern(pattern: string, longest: number): void {
   }
 }
 
+/** What the compiler says of a pattern that is not RE2 syntax. */
+const syntaxFaults: readonly Sentence[] = [
+  sentence('invalid character class range'),
+  sentence('invalid escape sequence'),
+  sentence('invalid named capture'),
+  sentence('invalid or unsupported Perl syntax'),
+  sentence('invalid nested repetition operator'),
+  sentence('invalid repeat count'),
+  sentence('missing closing ]'),
+  sentence('missing closing )'),
+  sentence('missing argument to repetition operator'),
+  sentence('trailing backslash at end of expression'),
+  sentence('duplicate capture group name'),
+  sentence('unexpected )'),
+  sentence('expression nests too deeply'),
+  sentence('expression too large'),
+];
+
+/** Returns what the compiler says; the words of a fault that is not in the list are as they are. */
+function faultOf(error: unknown): Sentence {
+  if (!(error instanceof RE2JSSyntaxException)) return verbatim(String(error));
+  const [description, part] = [error.getDescription(), error.getPattern()];
+  const fault = syntaxFaults.find(({ text }) => text === description) ?? verbatim(description);
+  return part === null || part === ''
+    ? sentence('error parsing regexp: {fault}', { fault })
+    : sentence('error parsing regexp: {fault}: `{part}`', { fault, part });
+}
+
 function sizeOf(pattern: string): number {
   try {
     return RE2JS.compile(pattern).programSize();
   } catch (error) {
-    throw refuse('pattern-invalid', { reason: error instanceof Error ? error.message : 'no pattern' });
+    throw refuse('pattern-invalid', { reason: faultOf(error) });
   }
 }
+
+/** Returns words as `one and other`; null without words. */
+export const listedWithAnd = (words: readonly string[]): SentenceValue | null =>
+  words.reduce<SentenceValue | null>(
+    (one, other) => (one === null ? other : sentence('{one} and {other}', { one, other })),
+    null,
+  );
 
 /** The columns of a definition that its flags depend on. */
 export type Flagged = Pick<
@@ -109,7 +150,7 @@ export function checkFlags(field: Flagged): void {
       throw refuse('mirrored-column', { property: 'regexp_filter', column: field.mirrors_column });
     }
     if (!factsOf[field.type].takesPattern) {
-      const types = fieldTypes.filter((type) => factsOf[type].takesPattern).join(' and ');
+      const types = listedWithAnd(fieldTypes.filter((type) => factsOf[type].takesPattern)) ?? '';
       throw refuse('pattern-for-other-type', { types, type: field.type });
     }
     checkPattern(field.regexp_filter, longestValue(field.type, field.options));

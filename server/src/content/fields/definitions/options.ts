@@ -1,25 +1,30 @@
 import { type Constraints, type FieldType, factsOf, hasVocabulary } from '@vitrine/contract/field-types';
 import type { FieldOptions } from '@vitrine/contract/fields';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import { readVocabulary } from '../vocabulary/document.ts';
 import type { Entry } from '../vocabulary/terms.ts';
 
+/** The greatest length and number of terms. */
+const MOST_COUNT = 1_000_000;
+
 type Reader = (name: string, value: unknown) => void;
 
-const wrong = (name: string, what: string) => refuse('option-invalid', { property: name, expected: what });
+const wrong = (name: string, expected: Sentence) => refuse('option-invalid', { property: name, expected });
 
 const count: Reader = (name, value) => {
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > 1_000_000)
-    throw wrong(name, 'a whole number from 0 to 1000000');
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > MOST_COUNT)
+    throw wrong(name, sentence('a whole number from {least} to {most}', { least: 0, most: MOST_COUNT }));
 };
 const finite: Reader = (name, value) => {
-  if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(name, 'a number');
+  if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(name, sentence('a number'));
 };
 const positive: Reader = (name, value) => {
-  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0) throw wrong(name, 'above 0');
+  if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0)
+    throw wrong(name, sentence('above 0'));
 };
 const flag: Reader = (name, value) => {
-  if (typeof value !== 'boolean') throw wrong(name, 'true or false');
+  if (typeof value !== 'boolean') throw wrong(name, sentence('true or false'));
 };
 const moment: Reader = (name, value) => {
   const isDay =
@@ -34,7 +39,7 @@ const moment: Reader = (name, value) => {
     Number.isNaN(Date.parse(value)) ||
     !parsed.toISOString().startsWith(day)
   )
-    throw wrong(name, 'a day or an instant');
+    throw wrong(name, sentence('a day or an instant'));
 };
 
 /** Returns the checks of all constraints for a field of this type. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { booleanCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { wrongValue } from './filtering.ts';
@@ -24,7 +25,7 @@ export const boolean: FieldTypeRules = {
   ofContext: () => null,
   filter: (filter) => {
     const num = written.get(filter.value.toLowerCase());
-    if (num === undefined) throw wrongValue(filter, '0 or 1');
+    if (num === undefined) throw wrongValue(filter, sentence('0 or 1'));
     return sql`v.value_num = ${num}::double precision`;
   },
   words: () => sql`case v.value_num when 1 then 'true' else 'false' end`,

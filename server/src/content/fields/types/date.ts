@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { readDay, startOfDay } from '../values/moments.ts';
 import type { TypedValue } from '../values/typed-value.ts';
 import { dayCells } from './cells.ts';
@@ -25,7 +26,7 @@ export const date: FieldTypeRules = {
     'now' in context ? { kind: 'date', date: startOfDay(context.now.slice(0, 10)) } : null,
   filter: (filter) => {
     const day = readDay(filter.value);
-    if (day === null) throw wrongValue(filter, 'a day');
+    if (day === null) throw wrongValue(filter, sentence('a day'));
     return sql`v.value_date ${comparison(filter.operator)} ${startOfDay(day)}::timestamptz`;
   },
   words: () => sql`to_char(v.value_date, 'YYYY-MM-DD')`,

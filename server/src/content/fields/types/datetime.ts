@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { isDay, minutesOf, readInstant, startOfDay, startOfNextDay, withOffset } from '../values/moments.ts';
 import { localTime } from '../values/store.ts';
 import type { TypedValue } from '../values/typed-value.ts';
@@ -31,7 +32,7 @@ export const datetime: FieldTypeRules = {
     const { operator, value } = filter;
     if (!isDay(value)) {
       const at = readInstant(value);
-      if (at === null) throw wrongValue(filter, 'a day or an instant');
+      if (at === null) throw wrongValue(filter, sentence('a day or an instant'));
       return sql`v.value_date ${comparison(operator)} ${at}::timestamptz`;
     }
     const start = startOfDay(value);

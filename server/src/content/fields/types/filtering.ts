@@ -1,6 +1,7 @@
 import type { FieldType } from '@vitrine/contract/field-types';
 import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import type { Sentence } from '../../../platform/language/sentence.ts';
 import type { ConditionTerm } from '../definitions/condition.ts';
 
 /** `filter=field:<code><op><value>` after parsing (VALUE-13). */
@@ -20,8 +21,8 @@ export function shortened(text: string): string {
 }
 
 /** The 400 for a value that the type of the field does not have. */
-export function wrongValue({ code, value }: FieldFilter, what: string): Error {
-  return refuse('filter-value-invalid', { field: code, value: shortened(value), expected: what });
+export function wrongValue({ code, value }: FieldFilter, expected: Sentence): Error {
+  return refuse('filter-value-invalid', { field: code, value: shortened(value), expected });
 }
 
 /** The operator of SQL for a comparison of values in order. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { numberCells } from './cells.ts';
 import type { Extracted, FieldTypeRules } from './field-type.ts';
 import { comparison, wrongValue } from './filtering.ts';
@@ -40,7 +41,7 @@ export const number: FieldTypeRules = {
   filter: (filter) => {
     const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,4})?$/i.test(filter.value);
     const num = Number(filter.value);
-    if (!isNumber || !Number.isFinite(num)) throw wrongValue(filter, 'a number');
+    if (!isNumber || !Number.isFinite(num)) throw wrongValue(filter, sentence('a number'));
     return sql`v.value_num ${comparison(filter.operator)} ${num}::double precision`;
   },
   words: () => sql`v.value_num::text`,

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { shownAssets } from '../../../access/assets.ts';
 import { disclosedReference } from '../../../access/field-values.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { referenceCells } from './cells.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import { wrongValue } from './filtering.ts';
@@ -11,7 +12,8 @@ export const reference: FieldTypeRules = {
   faultOf: () => null,
   ofContext: () => null,
   filter: (filter, _, caller) => {
-    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(filter.value)) throw wrongValue(filter, 'an id');
+    if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(filter.value))
+      throw wrongValue(filter, sentence('an id'));
     return sql`(v.value_ref = ${filter.value}::uuid and ${disclosedReference(caller, sql`v.value_ref`)})`;
   },
   // The title of an asset that the caller may see.

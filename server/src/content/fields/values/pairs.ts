@@ -55,7 +55,7 @@ export async function readPairs(
   return new Map(rows.map((row) => [pairKey({ assetId: row.asset_id, fieldId: row.field_id }), row]));
 }
 
-/** Returns why the caller may not write the field of this asset; null if they may. */
+/** Returns the error of writing the field of this asset; null if the caller may write it. */
 export function refusalOfPair(
   field: Omit<CallersDefinition, 'applies' | 'writable' | 'write_capability'>,
   {
@@ -65,13 +65,13 @@ export function refusalOfPair(
     write_capability,
   }: Pick<PairRow, 'known' | 'applies' | 'writable' | 'write_capability'>,
   clears: boolean,
-): string | null {
-  if (!known) return notFound().message;
+): Refusal | null {
+  if (!known) return notFound();
   try {
     checkWritable({ ...field, applies, writable, write_capability }, { clears });
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return error.message;
+    if (error instanceof Refusal) return error;
     throw error;
   }
 }

@@ -1,5 +1,6 @@
 import { hkdfSync } from 'node:crypto';
 import { Readable } from 'node:stream';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { decryptStream, type Encryption, encryptStream } from '../../../platform/storage/encrypted-stream.ts';
 import { OutboundError } from '../outbound.ts';
 
@@ -32,6 +33,6 @@ export function encryptBytes(source: Readable, key: Uint8Array, label: string): 
  * Decrypts the output of encryptBytes. The stream fails with OutboundError if a byte was changed or the end is missing.
  */
 export function decryptBytes(source: Readable, key: Uint8Array, label: string): Readable {
-  const damaged = () => new OutboundError('the peer sends bytes that do not decrypt');
+  const damaged = () => new OutboundError(sentence('the peer sends bytes that do not decrypt'));
   return Readable.from(decryptStream(source, encryptionOf(key, label), damaged), { objectMode: false });
 }

@@ -6,7 +6,9 @@ import { lockFile } from '../../../content/assets/insert.ts';
 import { discard, type Received, receive } from '../../../content/assets/receive.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../../core/job-table.ts';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { originalKey, renditionKey } from '../../../platform/storage/object-key.ts';
 import { mayRemoveFiles } from '../../../platform/storage/removal.ts';
 import { requireRoom } from '../../../platform/storage/room.ts';
@@ -105,7 +107,7 @@ function resumed(openFrom: (offset: number) => Promise<Readable>, size: number |
 }
 
 const otherBytes = () =>
-  new OutboundError('the peer sends other bytes than it announced', { fault: 'other_bytes' });
+  new OutboundError(sentence('the peer sends other bytes than it announced'), { fault: 'other_bytes' });
 
 /** Receives bytes to a file; throws OutboundError when there are more than the peer stated, or than are allowed. */
 async function receiveBytes(deps: Deps, bytes: Readable, { size, most }: Download): Promise<Received> {
@@ -113,7 +115,9 @@ async function receiveBytes(deps: Deps, bytes: Readable, { size, most }: Downloa
     return await receive(bytes, deps.storage, size ?? most);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 413) throw error;
-    throw size === null ? new OutboundError('the file is too large', { fault: 'too_large' }) : otherBytes();
+    throw size === null
+      ? new OutboundError(sentence('the file is too large'), { fault: 'too_large' })
+      : otherBytes();
   }
 }
 
@@ -254,7 +258,7 @@ export function openRemoteOriginals(deps: () => Deps) {
       const started = fetchOne(hash)
         .catch((error: unknown) => {
           if (!(error instanceof OutboundError)) throw error;
-          throw refuse('origin-unavailable', { reason: error.message });
+          throw refuse('origin-unavailable', { reason: sentenceOfError(error) });
         })
         .finally(() => running.delete(hash));
       running.set(hash, started);

@@ -1,5 +1,6 @@
 import { closed } from '@vitrine/contract/values';
 import { type Static, Type } from 'typebox';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { getJson, type OutboundDeps, OutboundError } from '../outbound.ts';
@@ -57,7 +58,7 @@ export async function readInstanceAt(deps: OutboundDeps, address: string): Promi
     found = readInstance(await getJson(deps, `${url}/federation/instance`));
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw refuse('install-unreachable', { reason: error.message });
+    throw refuse('install-unreachable', { reason: sentenceOfError(error) });
   }
   if (found === null) throw refuse('install-not-answering');
   if (found.url !== url) throw refuse('install-with-other-address', { address: found.url });

@@ -9,6 +9,7 @@ import { enqueue } from '../../../core/job-table.ts';
 import { wakeDelivery } from '../../../core/outbox/enqueue.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
+import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { type Install, instanceDocument, readInstall, requireInstall } from '../identity.ts';
 import { leavePeer } from '../mirror/purge.ts';
@@ -116,7 +117,7 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
       .set({ last_error: error.message })
       .where('id', '=', peer.id)
       .execute();
-    throw refuse('peer-did-not-take-part', { reason: error.message });
+    throw refuse('peer-did-not-take-part', { reason: sentenceOfError(error) });
   }
 }
 

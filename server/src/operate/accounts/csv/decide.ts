@@ -9,6 +9,7 @@ import { othersAdminister } from '../../../people/roles/last-administrator.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { type Sentence, sentence, WordedError } from '../../../platform/language/sentence.ts';
 import { type Known, type KnownAccount, slugsIn } from './known.ts';
 import type { AccountLine } from './read-rows.ts';
 
@@ -27,14 +28,14 @@ export interface Decision {
   readonly account: KnownAccount | null;
   readonly changes: readonly CellChange[];
   /** Why nothing of it is written. */
-  readonly reason: string | null;
+  readonly reason: Sentence | null;
 }
 
 /** The role of new accounts whose row names none. */
 export const DEFAULT_ROLE = 'member';
 
 /** CSV-14: the reason against a row that takes the caller's own rights. */
-const OWN_ACCOUNT = 'an import does not change your own role or expiry';
+const OWN_ACCOUNT = sentence('an import does not change your own role or expiry');
 
 const is = {
   username: compileLater(Username),
@@ -44,9 +45,15 @@ const is = {
 };
 
 /** Thrown for a row that is refused alone. */
-class RowRefused extends Error {}
+class RowRefused extends WordedError {
+  override readonly sentence: Sentence;
+  constructor(reason: Sentence) {
+    super(reason);
+    this.sentence = reason;
+  }
+}
 
-function need(condition: boolean, reason: string): asserts condition {
+function need(condition: boolean, reason: Sentence): asserts condition {
   if (!condition) throw new RowRefused(reason);
 }
 
@@ -55,7 +62,7 @@ function timeIn(cell: string): string {
   const text = /^\d{4}-\d{2}-\d{2}$/.test(cell) ? `${cell}T00:00:00Z` : cell;
   need(
     is.time().Check(text) && !Number.isNaN(Date.parse(text)),
-    'expires_at is not a time, such as 2027-01-31T12:00:00Z',
+    sentence('expires_at is not a time, such as {example}', { example: '2027-01-31T12:00:00Z' }),
   );
   return new Date(text).toISOString();
 }
@@ -68,19 +75,20 @@ const joined = (slugs: readonly string[]) => (slugs.length === 0 ? null : slugs.
 /** Returns what a cell gives the account, in the form in which an export writes it; null removes the value. */
 function valueIn(field: UserColumn, cell: string | null, { roles, teams }: Known): string | null {
   if (field === 'role') {
-    need(cell !== null, 'an account needs a role');
+    need(cell !== null, sentence('an account needs a role'));
     const role = cell.toLowerCase();
-    need(roles.has(role), refuse('role-not-found').message);
+    need(roles.has(role), refuse('role-not-found').sentence);
     return role;
   }
   if (cell === null) return null;
-  if (field === 'fullname') need(is.fullname().Check(cell), 'fullname has more than 200 characters');
-  if (field === 'email') need(is.email().Check(cell), 'email is not an address');
+  if (field === 'fullname')
+    need(is.fullname().Check(cell), sentence('fullname has more than 200 characters'));
+  if (field === 'email') need(is.email().Check(cell), sentence('email is not an address'));
   if (field === 'expires_at') return timeIn(cell);
   if (field !== 'teams') return cell;
   const slugs = slugsIn(cell);
   const unknown = slugs.find((slug) => !teams.has(slug));
-  need(unknown === undefined, `there is no team ${unknown}`);
+  need(unknown === undefined, sentence('there is no team {team}', { team: unknown ?? '' }));
   return joined(slugs.map((slug) => teams.get(slug)?.slug ?? slug));
 }
 
@@ -120,17 +128,23 @@ function checkRights(
 ): void {
   const changeOf = (name: UserColumn) => changes.find(({ field }) => field === name);
   const isOwn = account?.ref === caller.ref;
-  need(account === null || known.administered.has(account.ref), refuse('account-has-more-rights').message);
+  need(account === null || known.administered.has(account.ref), refuse('account-has-more-rights').sentence);
   const role = changeOf('role')?.to;
   const expiry = changeOf('expires_at');
   need(!isOwn || (role === undefined && expiry === undefined), OWN_ACCOUNT);
   if (role != null)
-    need(mayGive(caller, known.roles.get(role)?.capabilities ?? []), refuse('capability-not-held').message);
-  need(expiry?.to == null || Date.parse(expiry.to) > Date.now(), 'expires_at is in the past');
+    need(mayGive(caller, known.roles.get(role)?.capabilities ?? []), refuse('capability-not-held').sentence);
+  need(
+    expiry?.to == null || Date.parse(expiry.to) > Date.now(),
+    refuse('time-in-the-past', { property: 'expires_at' }).sentence,
+  );
   const teams = teamChanges({ changes });
   const foreign = [...teams.joined, ...teams.left].find((slug) => known.teams.get(slug)?.writable !== true);
-  need(foreign === undefined, `you may not change the members of the team ${foreign}`);
-  need(!isOwn || teams.joined.length === 0, refuse('cannot-add-yourself-to-team').message);
+  need(
+    foreign === undefined,
+    sentence('you may not change the members of the team {team}', { team: foreign ?? '' }),
+  );
+  need(!isOwn || teams.joined.length === 0, refuse('cannot-add-yourself-to-team').sentence);
 }
 
 function decideLine(caller: SignedIn, line: AccountLine, other: number | undefined, known: Known): Decision {
@@ -138,16 +152,22 @@ function decideLine(caller: SignedIn, line: AccountLine, other: number | undefin
   const account = known.accounts.get(foldName(username)) ?? null;
   const decision = { row, username: account?.username ?? username, account };
   try {
-    need(line.fault === null, line.fault ?? '');
-    need(username !== '', 'it has no username');
-    need(is.username().Check(username), 'username has more than 100 characters, or is not one line');
-    need(other === undefined, `${username} is in row ${other}, too`);
+    if (line.fault !== null) throw new RowRefused(line.fault);
+    need(username !== '', sentence('it has no username'));
+    need(
+      is.username().Check(username),
+      sentence('username has more than 100 characters, or is not one line'),
+    );
+    need(
+      other === undefined,
+      sentence('{value} is in row {other}, too', { value: username, other: String(other) }),
+    );
     const changes = changesOf(line, account, known);
     if (changes.length > 0) checkRights(caller, account, changes, known);
     return { ...decision, changes, reason: null };
   } catch (error) {
     if (!(error instanceof RowRefused)) throw error;
-    return { ...decision, changes: [], reason: error.message };
+    return { ...decision, changes: [], reason: error.sentence };
   }
 }
 
@@ -181,6 +201,6 @@ export async function decide(
   const last = demoted.at(-1);
   const refs = demoted.flatMap(({ account }) => account?.ref ?? []);
   if (last === undefined || (await othersAdminister(tx, refs))) return decisions;
-  const reason = refuse('last-administrator').message;
+  const reason = refuse('last-administrator').sentence;
   return decisions.map((decision) => (decision === last ? { ...decision, changes: [], reason } : decision));
 }

@@ -1,3 +1,4 @@
+import type { Language } from '@vitrine/contract/languages';
 import {
   importUsers,
   mostUserCsvBytes,
@@ -8,17 +9,21 @@ import type { SignedIn } from '../../../access/caller.ts';
 import { csvForm } from '../../../content/csv/form.ts';
 import { withCsvFile } from '../../../content/csv/read.ts';
 import { handleForm } from '../../../core/handle.ts';
+import { readerLanguage } from '../../../core/reader-language.ts';
 import { callerUnderLock } from '../../../people/roles/last-administrator.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { saySentence } from '../../../platform/language/sentence.ts';
 import { type Decision, decide } from './decide.ts';
 import { readKnown } from './known.ts';
 import { type AccountLine, readLines } from './read-rows.ts';
 import { writeDecisions } from './write.ts';
 
-function resultOf(decisions: readonly Decision[]): UserCsvResult {
+function resultOf(decisions: readonly Decision[], language: Language): UserCsvResult {
   const refused = decisions.flatMap(({ row, username, reason }) =>
-    reason === null ? [] : [{ row, ...(username === '' ? {} : { username }), reason }],
+    reason === null
+      ? []
+      : [{ row, ...(username === '' ? {} : { username }), reason: saySentence(language, reason) }],
   );
   const changing = decisions.filter(({ changes }) => changes.length > 0);
   const created = changing.filter(({ account }) => account === null).length;
@@ -45,13 +50,13 @@ function run(
   db: Database,
   asked: SignedIn,
   lines: readonly AccountLine[],
-  isDryRun: boolean,
+  { isDryRun, language }: { isDryRun: boolean; language: Language },
 ): Promise<UserCsvResult> {
   return db.transaction().execute(async (tx) => {
     const caller = isDryRun ? asked : await callerUnderLock(tx, asked, 'users.write');
     const known = await readKnown(tx, caller, lines, isDryRun);
     const decisions = await decide(tx, caller, lines, known);
-    return resultOf(isDryRun ? decisions : await writeDecisions(tx, caller, decisions, known));
+    return resultOf(isDryRun ? decisions : await writeDecisions(tx, caller, decisions, known), language);
   });
 }
 
@@ -59,9 +64,10 @@ function run(
 export const importCsv = handleForm(
   importUsers,
   csvForm(mostUserCsvBytes),
-  async ({ db }, { caller, query, form }) => {
+  async ({ db }, { caller, http, query, form }) => {
     if (form === null) throw refuse('form-required');
     const lines = await withCsvFile(form.path, (file) => readLines(caller, file), mostUserCsvRows);
-    return { status: 200, body: await run(db, caller, lines, query.dry_run === true) };
+    const options = { isDryRun: query.dry_run === true, language: readerLanguage(caller, http) };
+    return { status: 200, body: await run(db, caller, lines, options) };
   },
 );

@@ -4,6 +4,7 @@ import type { SignedIn } from '../../../access/caller.ts';
 import { CLEAR, restored } from '../../../content/csv/formulas.ts';
 import type { CsvRow, ParsedFile } from '../../../content/csv/parse-file.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 
 /** What a cell says: a text, or null to remove the value. */
 type Cell = string | null;
@@ -14,7 +15,7 @@ export interface AccountLine {
   readonly username: string;
   readonly cells: ReadonlyMap<UserColumn, Cell>;
   /** Why it cannot be read. */
-  readonly fault: string | null;
+  readonly fault: Sentence | null;
 }
 
 const isColumn = (name: string): name is UserColumn => userColumns.some((column) => column === name);
@@ -48,9 +49,9 @@ function readLine(header: readonly UserColumn[], { row, cells: all }: CsvRow): A
     }),
   );
   const fault = all.some((cell, at) => at >= header.length && cell !== '')
-    ? 'it has more cells than the file has columns'
+    ? sentence('it has more cells than the file has columns')
     : all.some((cell) => cell.includes('\0'))
-      ? 'it contains a NUL character'
+      ? sentence('it contains a NUL character')
       : null;
   return { row, username: cells.get('username') ?? '', cells, fault };
 }
@@ -65,6 +66,6 @@ export async function readLines(caller: SignedIn, file: ParsedFile): Promise<Acc
       else lines.push(readLine(header, row));
     }
   }
-  if (header === null) throw refuse('csv-unreadable', { row: 1, reason: 'the file is empty' });
+  if (header === null) throw refuse('csv-unreadable', { row: 1, reason: sentence('the file is empty') });
   return lines;
 }

@@ -132,7 +132,7 @@ export async function writeDecisions(
   await changeProperties(tx, caller, written);
   await changeRoles(tx, caller, written, known);
   await changeTeams(tx, caller, written, refOf, known);
-  const reason = refuse('username-taken').message;
+  const reason = refuse('username-taken').sentence;
   return decisions.map((decision) =>
     decision.changes.length > 0 && refOf(decision) === undefined
       ? { ...decision, changes: [], reason }
