@@ -3,6 +3,7 @@ import { copyFile, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sharp } from 'sharp';
+import { type Sentence, sentence, verbatim } from '../platform/language/sentence.ts';
 import { requireRoomIn } from './faults.ts';
 import { contain } from './ladder.ts';
 import { mostPixels, refusalOf } from './raster.ts';
@@ -50,13 +51,14 @@ async function draw(
   picture: { path: string; mime: string },
   conversion: Conversion & { format: keyof typeof longestEdge },
   to: string,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   const limit = mostPixels(picture.mime);
   const bytes = picture.mime === 'image/svg+xml' ? drawableSvg(await readFile(picture.path)) : picture.path;
   const options = { ...strictnessOf(picture.mime), limitInputPixels: limit, sequentialRead: true };
   const { autoOrient } = await sharp(bytes, { ...options, limitInputPixels: false }).metadata();
   const { width, height } = autoOrient;
-  if (width * height > limit) return `${width} x ${height} pixels are more than are rendered`;
+  if (width * height > limit)
+    return sentence('{width} x {height} pixels are more than are rendered', { width, height });
   const edge = Math.min(conversion.maxDim ?? Math.max(width, height), longestEdge[conversion.format]);
   const shape = contain(edge, autoOrient);
   const upright = sharp(bytes, options).autoOrient().resize(shape.width, shape.height, { fit: 'fill' });
@@ -107,7 +109,7 @@ async function writeMetadata(
   original: string,
   conversion: Conversion,
   to: string,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   const args = writing(conversion, original);
   if (args.length === 0) {
     if (copy === original) await copyFile(copy, to);
@@ -116,7 +118,7 @@ async function writeMetadata(
   }
   const { exifToolScript, findPerl } = await import('./metadata/exiftool.ts');
   const perl = await findPerl(process.env.PATH ?? '');
-  if (perl === null) return 'no perl was found to write metadata with ExifTool';
+  if (perl === null) return sentence('no perl was found to write metadata with ExifTool');
   const options = ['-config', '', '-q', '-q', '-m', '-codedcharacterset=utf8', '-charset', 'iptc=UTF8'];
   await promisify(execFile)(perl, [await exifToolScript(), ...options, ...args, '-o', to, copy], {
     env: { LANG: 'C', TZ: 'UTC', PATH: '/usr/bin:/bin' },
@@ -125,7 +127,7 @@ async function writeMetadata(
   }).catch(() => null);
   // Nothing to write, or a type that it cannot write.
   if (await stat(to).catch(() => null)) return null;
-  if (conversion.format === 'original') return 'its metadata cannot be changed';
+  if (conversion.format === 'original') return sentence('its metadata cannot be changed');
   await rename(copy, to);
   return null;
 }
@@ -139,12 +141,12 @@ export async function convertFile(
   conversion: Conversion,
   outDir: string,
   to: string,
-): Promise<string | null> {
+): Promise<Sentence | null> {
   try {
     const { format } = conversion;
     if (format === 'original') return await writeMetadata(file.path, file.path, conversion, to);
     const { picture } = await openStill(file, outDir);
-    if (picture === null) return 'nothing to draw';
+    if (picture === null) return sentence('nothing to draw');
     const drawn = join(outDir, `drawn.${format}`);
     const fault = await draw(picture, { ...conversion, format }, drawn);
     return fault ?? (await writeMetadata(drawn, file.path, conversion, to));
@@ -152,6 +154,6 @@ export async function convertFile(
     const reason =
       error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
     await requireRoomIn(outDir);
-    return reason;
+    return verbatim(reason);
   }
 }

@@ -1,4 +1,5 @@
 import type { Stroke } from '@vitrine/contract/strokes';
+import type { Sentence } from '../platform/language/sentence.ts';
 import type { PdfComment } from './annotated-pdf/annotate.ts';
 import type { SheetContents } from './annotation-sheets/write.ts';
 import type { Conversion as CopyForm } from './convert.ts';
@@ -46,7 +47,10 @@ export interface DecoderTasks {
   /** Writes a copy of a PDF with comments as its annotations to `to`. Returns false if it cannot be annotated. */
   annotatedPdf: { input: { path: string; comments: readonly PdfComment[]; to: string }; output: boolean };
   /** Makes a copy of a picture for a download, `copy` in `outDir`. Returns the reason if it cannot be done. */
-  convert: { input: { path: string; mime: string; form: CopyForm; outDir: string }; output: string | null };
+  convert: {
+    input: { path: string; mime: string; form: CopyForm; outDir: string };
+    output: Sentence | null;
+  };
   /** Returns the kind of a logo file, or the rule that it breaks. */
   logo: { input: { path: string }; output: LogoPicture | LogoFault };
   /** Reads metadata without ExifTool. */
