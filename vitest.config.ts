@@ -33,9 +33,10 @@ export default defineConfig({
     globalSetup: ['server/test/support/template.ts'],
     setupFiles: ['server/test/support/close.ts'],
     // Browser tests tell whole stories, on machines that have other work; what is awaited in them has limits of its own.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    // As long as browsers wait for anything on a page (studio.ts); a load of 20 stretches a second to ten.
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: 240_000,
+    hookTimeout: 360_000,
+    // As long as browsers wait for anything on a page (studio.ts); a load of 20 stretches a second to ten, and a slow
+    // machine doubles that.
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -48,9 +48,6 @@ import {
 
 const anonymous: Anonymous = { kind: 'anonymous' };
 
-/** Each test sends thousands of requests, which takes longer on a busy machine. */
-const patient = { timeout: 180_000 };
-
 const encoder = await startEncoder();
 const about = await openAbout(encoder.address);
 
@@ -62,7 +59,7 @@ const holds = async (look: Promise<void>) => {
 };
 
 // SEARCH-1
-describe('search', patient, () => {
+describe('search', () => {
   // SEARCH-1
   test('counts only assets whose text the caller may read, for every query', () =>
     holds(lookAtTotals(about)));
@@ -125,7 +122,7 @@ describe('search', patient, () => {
   });
 });
 
-describe('fields', patient, () => {
+describe('fields', () => {
   // FIELD-10
   test('definitions are visible to readers of their values and to administrators of fields', () =>
     holds(lookAtDefinitions(about)));
@@ -160,20 +157,20 @@ describe('fields', patient, () => {
     holds(writeCollectionValues(about, await addWrittenOfCollections(about))));
 });
 
-describe('tags', patient, () => {
+describe('tags', () => {
   // TAG-1
   test('are visible to readers of a post or asset that has them', async () =>
     holds(lookAtTags(about, await addTags(about))));
 });
 
-describe('the featured rail', patient, () => {
+describe('the featured rail', () => {
   // POST-44
   test('follows the feed of each caller and is arranged by posts.admin', async () =>
     holds(lookAtFeatured(about, await fillRail(about))));
 });
 
 // TEAM-2
-describe('teams', patient, () => {
+describe('teams', () => {
   // TEAM-3
   test('are visible to every account and changed by holders of teams.write', async () =>
     holds(lookAtTeams(about, await addFollowsAndClosed(about))));
@@ -182,7 +179,7 @@ describe('teams', patient, () => {
   test('show a picture only if every account may see it', () => holds(lookAtHeroes(about)));
 });
 
-describe('requests and notifications', patient, () => {
+describe('requests and notifications', () => {
   let asks: Ask[];
   let news: News;
   beforeAll(async () => {
@@ -206,7 +203,7 @@ describe('requests and notifications', patient, () => {
   test('a notification is marked as read only by its recipient', () => holds(tryToRead(about, news)));
 });
 
-describe('private data of an account', patient, () => {
+describe('private data of an account', () => {
   test('saved searches and views are private', async () => holds(lookAtKept(about, await addKept(about))));
 
   // PASSKEY-8

@@ -362,7 +362,7 @@ describe('access matrix, annotations', () => {
   });
 });
 
-describe('access matrix: reviews', { timeout: 180_000 }, () => {
+describe('access matrix: reviews', () => {
   let reviews: readonly ReviewCell[] = [];
   beforeAll(async () => {
     await setSwitches(matrix, usual);

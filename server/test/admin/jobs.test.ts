@@ -155,7 +155,7 @@ describe('GET /admin/system/jobs', () => {
         await lockFile(tx, hash);
         const working = handler({ hash, owner: '1' }, context);
         await expect
-          .poll(progress, { timeout: 60_000, interval: 20 })
+          .poll(progress, { interval: 20 })
           .toEqual({ part: expect.any(Number), step: null, done: null, total: null });
         // In an object: the transaction would wait for a promise, and the job waits for the transaction.
         return { working };

@@ -279,7 +279,7 @@ describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot 
     const end = keepReserve(small);
     const isKept = () => existsSync(reserve);
     // On a busy machine, writing waits for a thread.
-    await expect.poll(isKept, { timeout: 60_000 }).toBe(true);
+    await expect.poll(isKept).toBe(true);
     await releaseReserve(small);
     expect(isKept()).toBe(true);
     await fillUp();
@@ -292,7 +292,7 @@ describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot 
       vi.advanceTimersByTime(60_000);
       return isKept();
     };
-    await expect.poll(later, { timeout: 60_000 }).toBe(true);
+    await expect.poll(later).toBe(true);
     await end();
     await rm(reserve);
   });

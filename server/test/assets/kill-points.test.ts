@@ -149,4 +149,4 @@ test('a service that is killed while it encodes leaves no partial rendition, and
   expect(stored).toEqual(named);
   expect(await readdir(storage.incomingDir)).toEqual([]);
   expect(await sweep(deps, Date.now() + 1000, 0)).toBe(0);
-}, 240_000);
+});

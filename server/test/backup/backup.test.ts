@@ -261,7 +261,7 @@ describe('a kill', () => {
     const holder = await library.database.pool.connect();
     await holder.query('begin; lock table whiteboards in access exclusive mode');
     const child = run(['backup', directory], env);
-    await expect.poll(() => countWaiting(library.database.pool), { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => countWaiting(library.database.pool)).toBeGreaterThan(0);
     expect((await filesBelow(directory)).some((path) => path.endsWith('tables/assets'))).toBe(true);
     await kill(child);
     await holder.query('rollback');
@@ -293,7 +293,7 @@ describe('a kill', () => {
     await createJobQueue(machine.pool);
     await holder.query('begin; lock table graphile_worker._private_tasks in access exclusive mode');
     const child = run(['restore', directory], env);
-    await expect.poll(() => countWaiting(machine.pool), { timeout: 60_000 }).toBeGreaterThan(0);
+    await expect.poll(() => countWaiting(machine.pool)).toBeGreaterThan(0);
     await kill(child);
     await holder.query('rollback');
     holder.release();
@@ -398,9 +398,7 @@ describe('a backup in a bucket', () => {
     // The name of the failed writer still exists, and counts for a while.
     await expect(backUp(library, target)).rejects.toThrow(/another backup is writing/);
     const impatient = targetIn(bucket, 1000);
-    await expect
-      .poll(() => backUp(library, impatient).then(() => 'done', String), { timeout: 30_000 })
-      .toBe('done');
+    await expect.poll(() => backUp(library, impatient).then(() => 'done', String)).toBe('done');
     expect((await listBackups(repository)).incomplete).toEqual([]);
     expect(await damagesOf(repository)).toEqual([]);
   });

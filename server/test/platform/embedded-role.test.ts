@@ -224,4 +224,4 @@ test('an older library, in which the role is a superuser, keeps its rows and get
   await createJobQueue(pool);
   const restored = await backUpAndRestore(database, connection);
   expect(await rowsOf(restored.pool)).toEqual(await rowsOf(pool));
-}, 120_000);
+});

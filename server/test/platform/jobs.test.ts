@@ -92,7 +92,7 @@ test('defers jobs at their limit without delaying the jobs behind them', async (
   const forbidFlags = (running: ReadonlyMap<string, number>) => (running.has('slow') ? ['slow'] : []);
   const run = runDueJobs({ pool: library.database.pool, handlers, concurrency: 4, forbidFlags, log });
   try {
-    await expect.poll(() => done, { timeout: 30_000 }).toEqual(['plain']);
+    await expect.poll(() => done).toEqual(['plain']);
   } finally {
     gate.resolve();
     await run;
@@ -135,7 +135,7 @@ test('starts no tiles while a picture is rendered', async () => {
   const { pool } = library.database;
   const run = runDueJobs({ pool, handlers, concurrency: 3, forbidFlags: forbiddenTurns, log });
   try {
-    await expect.poll(() => done, { timeout: 30_000 }).toEqual(['another']);
+    await expect.poll(() => done).toEqual(['another']);
   } finally {
     gate.resolve();
     await run;

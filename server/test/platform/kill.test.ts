@@ -58,7 +58,7 @@ async function stallUpload({ cookie }: Visitor, bytes: Buffer<ArrayBuffer>) {
     const [name] = await readdir(uploads);
     return name === undefined ? 0 : (await stat(join(uploads, name))).size;
   };
-  await expect.poll(onDisk, { timeout: 60_000 }).toBe(sent.length);
+  await expect.poll(onDisk).toBe(sent.length);
   return {
     id: path.split('/').at(-1) ?? '',
     broken,
@@ -262,7 +262,7 @@ test('the service stops without waiting for a long rendering, and leaves no deco
     const { items } = await root.ok('listJobs', { query: { name: 'render', state: 'running' } });
     return [items.length, (await decoders()).length > 0];
   };
-  await expect.poll(rendering, { timeout: 60_000 }).toEqual([1, true]);
+  await expect.poll(rendering).toEqual([1, true]);
   const running = [...(await decoders()), await postmasterOf(directory)];
   service.child.kill('SIGTERM');
   expect(await service.exited).toBe(0);

@@ -79,7 +79,7 @@ test('several processes of VITRINE_PROCESSES share sessions and files, and repla
   const pids = await servingPids(service);
   expect(pids).toHaveLength(2);
   const asset = await upload(root, await jpeg(40, 30));
-  await expect.poll(() => stateOf(root, asset.id), { timeout: 60_000 }).toBe('ready');
+  await expect.poll(() => stateOf(root, asset.id)).toBe('ready');
 
   const again = await signInAt(service.address);
   // Each process reports all of them.
@@ -101,8 +101,8 @@ test('several processes of VITRINE_PROCESSES share sessions and files, and repla
   for (let n = 0; n < 8; n += 1) expect(await statusOf(root)).toBe(401);
 
   process.kill(pids[0] ?? 0, 'SIGKILL');
-  await expect.poll(() => servingPids(service), { timeout: 60_000 }).not.toContain(pids[0]);
-  await expect.poll(async () => (await servingPids(service)).length, { timeout: 60_000 }).toBe(2);
+  await expect.poll(() => servingPids(service)).not.toContain(pids[0]);
+  await expect.poll(async () => (await servingPids(service)).length).toBe(2);
   for (let n = 0; n < 8; n += 1) expect(await statusOf(again)).toBe(200);
 
   const last = await servingPids(service);
@@ -121,7 +121,7 @@ test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one 
     dataDir,
   );
   const worker = await startWorking(config, { join: true, port: null });
-  await expect.poll(() => stateOf(root, id), { timeout: 60_000 }).toBe('ready');
+  await expect.poll(() => stateOf(root, id)).toBe('ready');
   await worker.stop();
   const client = new pg.Client(clone.settings);
   await client.connect();
@@ -134,7 +134,7 @@ test('jobs run where VITRINE_JOBS assigns them, and no process outlives the one 
   const pids = await servingPids(serving);
   serving.child.kill('SIGKILL');
   await serving.exited;
-  await expect.poll(() => pids.filter(isAlive), { timeout: 60_000 }).toEqual([]);
+  await expect.poll(() => pids.filter(isAlive)).toEqual([]);
 });
 
 // RUN-29
@@ -161,7 +161,7 @@ test('a worker serves its health and metrics on VITRINE_WORKER_PORT, and nothing
     const scrape = async () =>
       (await get('/metrics', { authorization: `Bearer ${VITRINE_METRICS_TOKEN}` })).text();
     await expect
-      .poll(scrape, { timeout: 30_000 })
+      .poll(scrape)
       .toMatch(
         /^vitrine_job_duration_seconds_count{kind="count-storage",outcome="done",process="\d+"} [1-9]/m,
       );

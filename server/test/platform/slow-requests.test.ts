@@ -169,7 +169,7 @@ describe('a refused request whose body has not been read', () => {
     const statuses = (await Promise.all(wires.map(({ ended }) => ended))).map(({ status }) => status);
     expect(new Set(statuses)).toEqual(new Set([401]));
     // Only the clients' ends remain.
-    await expect.poll(sockets, { timeout: 30_000 }).toBeLessThanOrEqual(before + 50);
+    await expect.poll(sockets).toBeLessThanOrEqual(before + 50);
     for (const wire of wires) wire.close();
   });
 });
@@ -189,7 +189,7 @@ describe('concurrency limits', () => {
     expectRefusal(refused, 429, /too many connections from this address/);
     expect(refused.headers.get('retry-after')?.trim()).toBe('5');
     held[0]?.close();
-    await expect.poll(async () => (await ask(small)).status, { timeout: 30_000 }).toBe(200);
+    await expect.poll(async () => (await ask(small)).status).toBe(200);
     for (const wire of held) wire.close();
   });
 
@@ -211,14 +211,14 @@ describe('concurrency limits', () => {
     };
     const receiving = () => readdir(small.deps.storage.incomingDir);
     const first = await begin(mara);
-    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(1);
+    await expect.poll(receiving).toHaveLength(1);
     expectRefusal(await (await begin(mara)).ended, 429, /too many uploads of this account/);
     const second = await begin(otto);
-    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(2);
+    await expect.poll(receiving).toHaveLength(2);
     expectRefusal(await (await begin(nina)).ended, 429, /too many uploads from this address/);
     first.close();
     second.close();
-    await expect.poll(receiving, { timeout: 30_000 }).toHaveLength(0);
+    await expect.poll(receiving).toHaveLength(0);
     await upload(nina, plainFile());
   });
 });

@@ -53,7 +53,7 @@ test('a scan that was killed in the middle is repeated without losing or doublin
   await db.transaction().execute(async (tx) => {
     await takeKeyedLock(tx, 'file', sha256(Buffer.from(textOf(FILES - 1))));
     const { child, ended } = scanOf(folder);
-    await expect.poll(() => countAssets(id), { timeout: 60_000 }).toBe(BEFORE);
+    await expect.poll(() => countAssets(id)).toBe(BEFORE);
     child.kill('SIGKILL');
     await ended;
   });
@@ -88,7 +88,7 @@ test('files that a scan had stored when it was killed are stacked by the next on
   await db.transaction().execute(async (tx) => {
     await sql`lock table stacked_assets in share mode`.execute(tx);
     const { child, ended } = scanOf(folder);
-    await expect.poll(() => countAssets(id), { timeout: 60_000 }).toBe(2);
+    await expect.poll(() => countAssets(id)).toBe(2);
     child.kill('SIGKILL');
     await ended;
   });

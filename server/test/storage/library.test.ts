@@ -291,7 +291,7 @@ test('a process that is killed between storing a file and its commit leaves an o
     const broken = requestAs(mara, running, '/assets', init).catch(() => null);
     const waiting = `select from pg_locks where relation = 'files'::regclass and not granted`;
     const isWaiting = async () => (await blocker.query(waiting)).rowCount;
-    await expect.poll(isWaiting, { timeout: 60_000 }).toBe(1);
+    await expect.poll(isWaiting).toBe(1);
     running.child.kill('SIGKILL');
     await running.exited;
     await broken;

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -353,18 +353,32 @@ test('every route has an address here', async () => {
   expect(all.toSorted()).toEqual((await routesWithPages()).toSorted());
 });
 
+/** Returns entries in groups, each of which one test can look at in time on a slow machine. */
+const inGroups = <T>(entries: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(entries.length / size) }, (_, at) =>
+    entries.slice(at * size, (at + 1) * size),
+  );
+
 // ABLE-1
-test('axe finds nothing on any page', async () => {
-  const queue = Object.entries(addresses);
-  const found: string[] = [];
-  const work = async (page: Page) => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const [route, path] = next;
-      await visit(page, path);
-      found.push(...(await check(page, route, true)));
-    }
-  };
-  const workAsVisitor = async () => {
+describe('axe finds nothing on', () => {
+  test.each(
+    inGroups(Object.entries(addresses), 12).map((group) => ({ names: group.map(([route]) => route), group })),
+  )('$names', async ({ group }) => {
+    const queue = [...group];
+    const found: string[] = [];
+    const work = async (page: Page) => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        const [route, path] = next;
+        await visit(page, path);
+        found.push(...(await check(page, route, true)));
+      }
+    };
+    await Promise.all([mara, other].map(work));
+    expect(found).toEqual([]);
+  });
+
+  test('what only visitors see', async () => {
+    const found: string[] = [];
     for (const [route, path] of Object.entries(forVisitors)) {
       // Its lists need a session.
       const page = route === '/second-factor' ? ben : visitor;
@@ -375,9 +389,8 @@ test('axe finds nothing on any page', async () => {
       found.push(...(await check(page, route, true)));
       if (state !== undefined) await page.unroute(state.address);
     }
-  };
-  await Promise.all([work(mara), work(other), workAsVisitor()]);
-  expect(found).toEqual([]);
+    expect(found).toEqual([]);
+  });
 });
 
 /** Where headings start at 1440 pixels. Those of other routes start at the edge. */
@@ -480,22 +493,28 @@ const layers: readonly Layer[] = [
   { name: 'advanced search', path: '/search?q=harbour', open: press(/Advanced/), appears: dialog },
 ];
 
+/** The layers by the page that they open on, in the order in which they open. */
+const layersByPage = layers.reduce<{ path: string; names: string[]; layers: Layer[] }[]>((pages, layer) => {
+  if (layer.path !== undefined) pages.push({ path: layer.path, names: [], layers: [] });
+  const page = pages.at(-1);
+  page?.names.push(layer.name);
+  page?.layers.push(layer);
+  return pages;
+}, []);
+
 // ABLE-1
-test('axe finds nothing in dialogs and menus', async () => {
+test.each(layersByPage)('axe finds nothing in $names', async ({ path, layers }) => {
+  // A page of its own between them, so that nothing stays open.
+  await visit(desk, '/settings/sessions');
+  await visit(desk, path);
+  await settle(desk);
   const found: string[] = [];
-  for (const [at, { name, path, open, appears }] of layers.entries()) {
-    if (path !== undefined) {
-      // A page of its own between them, so that nothing stays open.
-      await visit(desk, '/settings/sessions');
-      await visit(desk, path);
-      await settle(desk);
-    }
+  for (const { name, open, appears } of layers) {
     await open(desk);
     await appears(desk).first().waitFor();
     found.push(...(await check(desk, name)));
-    if (layers[at + 1]?.path === undefined) continue;
-    await desk.keyboard.press('Escape');
-    await desk.keyboard.press('Escape');
   }
+  await desk.keyboard.press('Escape');
+  await desk.keyboard.press('Escape');
   expect(found).toEqual([]);
 });

@@ -44,7 +44,7 @@ async function untilKept(page: Page): Promise<void> {
       const kept = await Promise.all(wanted.map((address) => caches.match(address, { ignoreVary: true })));
       return navigator.serviceWorker.controller !== null && kept.every((one) => one !== undefined);
     });
-  await expect.poll(isKept, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isKept).toBe(true);
 }
 
 /** Waits until the service worker has kept a saved post with its picture, and the scripts of its page. */
@@ -57,7 +57,7 @@ async function untilSaved(page: Page, post: string, file: string): Promise<void>
       );
       return found.every((one) => one !== undefined);
     }, wanted);
-  await expect.poll(isSaved, { timeout: 60_000 }).toBe(true);
+  await expect.poll(isSaved).toBe(true);
 }
 
 /** Pulls the page down with a finger. */
@@ -188,7 +188,7 @@ test('a new version of the app waits until the reader reloads', async () => {
   await signIn(page, 'mara');
   await visit(page, '/');
   const controlled = () => page.evaluate(() => navigator.serviceWorker.controller !== null);
-  await expect.poll(controlled, { timeout: 60_000 }).toBe(true);
+  await expect.poll(controlled).toBe(true);
   await appendFile(join(webDir, worker), '\n// The next version.\n');
   const waits = () =>
     page.evaluate(async () => {
@@ -215,7 +215,7 @@ test('a file that was on its way when the app was closed is sent in the backgrou
   await signIn(page, 'olga');
   await visit(page, '/new');
   // The worker knows whose files they are.
-  await expect.poll(async () => (await storedIn(page)).caches.length, { timeout: 60_000 }).toBe(1);
+  await expect.poll(async () => (await storedIn(page)).caches.length).toBe(1);
   await context.setOffline(true);
   const buffer = Buffer.from(await jpeg(60, 40, { seed: 12 }));
   const file = { name: 'ferry.jpg', mimeType: 'image/jpeg', buffer };

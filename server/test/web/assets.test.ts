@@ -178,6 +178,6 @@ test('the owner retries a failed rendering', async () => {
   await again.click();
   expect(await (await answered).json()).toMatchObject({ processing_status: 'pending' });
   // The file is still broken; the page notices, and the button is back.
-  await expect.poll(() => again.isEnabled(), { timeout: 30_000 }).toBe(true);
+  await expect.poll(() => again.isEnabled()).toBe(true);
   expect(await settled(ana, broken.id)).toBe('failed');
 });

@@ -88,7 +88,7 @@ test('keeps the page when the connection is lost and continues when it is back',
   await expect.poll(() => notice.innerText()).toMatch(/lost\. Trying again/);
   expect(await trending.isVisible()).toBe(true);
   await mara.context().setOffline(false);
-  await expect.poll(() => notice.isVisible(), { timeout: 60_000 }).toBe(false);
+  await expect.poll(() => notice.isVisible()).toBe(false);
   await expect.poll(() => trending.getAttribute('aria-current')).toBe('page');
 });
 

@@ -47,7 +47,7 @@ export function settled(page: Page, id: string): Promise<string> {
       expect(processing_status).not.toBe('pending');
       return processing_status;
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 60_000, interval: 100 },
   );
 }
 

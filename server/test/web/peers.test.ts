@@ -85,7 +85,7 @@ async function writeComment(page: Page, text: string): Promise<void> {
 // FED-30, FED-32, FED-33, FED-34, FED-41, FED-72
 test('a post with a video is shared with a library, played and commented on there, and removed completely when the share ends', async () => {
   const transcoding = async () => (await call(ann, 'GET', `/assets/${ferry}/media`)).transcoding?.state;
-  await expect.poll(transcoding, { timeout: 60_000 }).toBe('done');
+  await expect.poll(transcoding).toBe('done');
   await visit(ann, `/posts/${post}`);
   await openShares(ann);
   await ann.getByRole('dialog').getByLabel('They can').selectOption('comment');
@@ -97,7 +97,7 @@ test('a post with a video is shared with a library, played and commented on ther
   const [mirrored] = await seen();
   const [video, quay] = mirrored.members.map(({ asset_id }: { asset_id: string }) => asset_id);
   const status = async () => (await call(ben, 'GET', `/assets/${video}`)).processing_status;
-  await expect.poll(status, { timeout: 60_000 }).toBe('ready');
+  await expect.poll(status).toBe('ready');
   await visit(ben, '/');
   await ben.getByText('mara, Harbour').waitFor({ state: 'attached' });
   const card = ben.getByRole('link', { name: /Morning at the quay/ }).first();
@@ -143,7 +143,7 @@ test('an administrator sees how the fields of a library differ, and decides', as
   await call(ann, 'PUT', `/posts/${post}/peers/${peer.id}`, {});
 
   await visit(ben, '/admin/peers');
-  await peerOf(ben, 'Harbour').getByText('1 to decide').click({ timeout: 60_000 });
+  await peerOf(ben, 'Harbour').getByText('1 to decide').click();
   const card = ben.getByRole('list', { name: 'Fields' }).getByRole('listitem', { name: 'Take' });
   await card.getByRole('row', { name: /Type, another meaning Number Text/ }).waitFor();
   expect(await overhang(ben)).toBe(0);

@@ -35,7 +35,7 @@ test('sets up with the printed code, publishes three files, finds the post in th
   await page.getByLabel('Choose files').setInputFiles(files);
   await page.getByLabel('Title', { exact: true }).fill('Three mornings');
   await page.getByRole('button', { name: 'Publish' }).click();
-  await page.getByRole('heading', { name: 'Three mornings' }).waitFor({ timeout: 60_000 });
+  await page.getByRole('heading', { name: 'Three mornings' }).waitFor();
   await page.waitForURL(/\/posts\/[0-9a-f-]{36}/);
   const postAddress = page.url();
 

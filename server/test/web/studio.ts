@@ -13,7 +13,7 @@ import { type ServiceProcess, startProcess } from '../support/process.ts';
 import { callFrom } from './call.ts';
 
 /** The longest time in milliseconds for anything on a page, also on a busy machine. */
-const patience = 30_000;
+const patience = 60_000;
 
 interface EntryOptions extends BrowserContextOptions {
   /** Whether the feed offers the first steps. Their panel may cover what a test needs, so they are hidden by default. */

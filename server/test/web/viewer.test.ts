@@ -244,7 +244,7 @@ test.each([
     (await call(mara, 'GET', `/assets/${reel}/media`)).variants.filter(({ key }: { key: string }) =>
       /^hls\/\d+p\.mp4$/.test(key),
     ).length;
-  await expect.poll(streams, { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(streams).toBeGreaterThan(0);
   await mara.setViewportSize({ width, height: 900 });
   await mara.goto(`/assets/${reel}`);
   await mara.getByRole('button', { name: 'Add subtitles' }).click();
