@@ -36,6 +36,26 @@ async function readMissing(
 }
 
 /**
+ * Returns the draft of a form that was left before the service answered the request that created it: the latest one that
+ * has a file that was uploaded for the form, and no file of another post. Shares it as the form would have.
+ */
+async function findCreated(
+  { client }: Service,
+  { edit, uploaded, people }: UnfinishedPost,
+): Promise<Post | undefined> {
+  if (!edit.members.some((id) => uploaded.includes(id))) return undefined;
+  const { items } = await client.call('listPosts', { query: { draft: true, limit: 10 } });
+  const post = items.find(({ members }) => {
+    const ids = members.map(({ asset_id }) => asset_id);
+    return ids.some((id) => uploaded.includes(id)) && ids.every((id) => edit.members.includes(id));
+  });
+  if (post === undefined) return undefined;
+  const { id } = post;
+  await Promise.all(people.map(({ ref }) => client.call('putShare', { params: { id, user_ref: ref } })));
+  return post;
+}
+
+/**
  * Returns the form of an unfinished post as it was left: its draft, and what was not stored in it yet. If the draft was
  * changed elsewhere since, it is shown as it is there; if it was published or deleted, a new post begins.
  */
@@ -43,9 +63,11 @@ export async function restored(service: Service, kept: UnfinishedPost | undefine
   if (kept === undefined) return fresh;
   const { draft, since } = kept;
   const post =
-    draft === null ? undefined : await orMissing(service.client.call('getPost', { params: { id: draft } }));
+    draft === null
+      ? await findCreated(service, kept)
+      : await orMissing(service.client.call('getPost', { params: { id: draft } }));
   if (draft !== null && !post?.draft) return fresh;
-  if (post !== undefined && post.updated_at !== since) return { post, kept };
+  if (draft !== null && post !== undefined && post.updated_at !== since) return { post, kept };
   const assets = await readMissing(service, kept.edit, post);
   const present = new Set([
     ...(post?.members ?? []).map(({ asset_id }) => asset_id),
