@@ -170,6 +170,9 @@ describe('the head of a page', () => {
     expect(await described('/')).toBe(`Bilder und andere Dateien, die ${site} allen zeigt.`);
     expect(await described(`/posts/${posts.mature}`)).toBe(`Ein Beitrag von ${odd} auf ${site}.`);
     expect(await described(`/posts/${posts['of hidden']}`)).toBe(`Ein Beitrag auf ${site}.`);
+    expect(await described(`/collections/${collections.open}`)).toBe(`Eine Sammlung von ${odd} auf ${site}.`);
+    expect(await described('/users/ines')).toBe(`Beiträge von ${odd} auf ${site}.`);
+    expect(await described('/tags/rated')).toBe(`Beiträge mit dem Schlagwort rated auf ${site}.`);
     expect(await described(`/posts/${posts.private}`)).toBeUndefined();
   });
 

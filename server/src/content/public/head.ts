@@ -17,14 +17,21 @@ function onOneLine(text: string): string {
     .trimEnd()}…`;
 }
 
-/** Returns the description of a page that has none of its own; empty if its title says everything. */
+/** Returns the description of a page that has none of its own (PUBLIC-10). */
 function usualDescription(
   { name: site }: PublicSite,
-  { path, kind, author }: PublicPage,
+  { path, title, author }: PublicPage,
   language: Language,
 ): string {
   if (path === '/') return say(language, 'Pictures and other files that {site} shows to everyone.', { site });
-  if (kind !== 'article') return '';
+  if (path.startsWith('/tags/'))
+    return say(language, 'Posts with the tag {tag} on {site}.', { tag: title, site });
+  if (path.startsWith('/users/'))
+    return say(language, 'Posts by {author} on {site}.', { author: title, site });
+  if (path.startsWith('/collections/'))
+    return author === null
+      ? say(language, 'A collection on {site}.', { site })
+      : say(language, 'A collection by {author} on {site}.', { author: author.name, site });
   return author === null
     ? say(language, 'A post on {site}.', { site })
     : say(language, 'A post by {author} on {site}.', { author: author.name, site });
