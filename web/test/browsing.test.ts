@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { boxText, placeName } from '#lib/browsing/map-view.ts';
+import { boxText } from '#lib/browsing/map-view.ts';
 import { layOutMonths, monthAt, monthName, tilesBetween, yearMarks } from '#lib/browsing/months.ts';
 import { flatPolygons } from '#lib/browsing/outline.ts';
+import { placeName } from '#lib/viewer/place.ts';
 
 const months = [
   { month: '2020-01', count: 1 },
@@ -64,9 +65,12 @@ test('no country reaches across the whole map', () => {
   ]);
 });
 
-test('a map asks for places inside the world only, and names them', () => {
+test('a map asks for places inside the world only', () => {
   expect(boxText({ west: -200, south: -95, east: 190.5, north: 10 })).toBe(
     '-180.00000,-90.00000,180.00000,10.00000',
   );
-  expect(placeName(48.137, -11.576)).toBe('48.14° N, 11.58° W');
+});
+
+test('a place has a name with its hemispheres', () => {
+  expect(placeName({ latitude: 48.137, longitude: -11.576 }, 2)).toBe('48.14° N, 11.58° W');
 });

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fileSize, pixelSize } from '../src/lib/assets/file-size.ts';
-import { placeName } from '../src/lib/browsing/map-view.ts';
 import { dayOf } from '../src/lib/time/moments.ts';
+import { placeName } from '../src/lib/viewer/place.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -17,7 +17,7 @@ describe('in a text that is written from right to left', () => {
   test('sizes in pixels and places are written from left to right', () => {
     readIn('ar');
     expect(pixelSize(1500, 1000)).toBe('\u20661500 × 1000\u2069');
-    expect(placeName(48.137, 11.575)).toBe('\u206648.14° N, 11.57° E\u2069');
+    expect(placeName({ latitude: 48.137, longitude: 11.576 }, 2)).toBe('\u206848.14° N, 11.58° E\u2069');
   });
 
   test('dates and sizes of files keep their own direction', () => {
@@ -28,6 +28,7 @@ describe('in a text that is written from right to left', () => {
 
   test('they are plain text in other languages', () => {
     readIn('de');
+    expect(placeName({ latitude: 48.137, longitude: -11.576 }, 2)).toBe('48,14° N, 11,58° W');
     expect(pixelSize(1500, 1000)).toBe('1500 × 1000');
     expect(fileSize(4_200_000)).toBe('4,2 MB');
   });

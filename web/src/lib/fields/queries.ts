@@ -22,9 +22,10 @@ export function labelOfField({
   return seededLabel('field', code, inPageLanguage(label, translations));
 }
 
-/** Returns the definition with its label in the language of the page. */
+/** Returns the definition with its label and description in the language of the page. */
 export function inLanguage(field: FieldDefinition): FieldDefinition {
-  return { ...field, label: labelOfField(field) };
+  const description = seededLabel('fieldDescription', field.code, field.description);
+  return { ...field, label: labelOfField(field), description };
 }
 
 /** Returns the term with its label, also at the end of its path, in the language of the page. */

@@ -3,8 +3,8 @@ import { phrase } from '#lib/languages/phrase.ts';
 type Labels = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
- * The labels of a new library in the language of the page, by code and then by the stored English label (LANGUAGE-6).
- * That label begins with a small letter here, because the build would translate it otherwise.
+ * The labels and descriptions of a new library in the language of the page, by code and then by the stored English text (LANGUAGE-6).
+ * That text begins with a small letter here, because the build would translate it otherwise.
  */
 const seeded = {
   field: {
@@ -29,6 +29,13 @@ const seeded = {
     country: { country: 'Country' },
     duration_seconds: { duration: 'Duration' },
     page_count: { pages: 'Pages' },
+  },
+  fieldDescription: {
+    rating: { 'from -1, rejected, to 5': 'From -1, rejected, to 5' },
+    exposure_time: { 'in seconds': 'In seconds' },
+    aperture: { 'as an f-number': 'As an f-number' },
+    focal_length: { 'in millimetres': 'In millimetres' },
+    duration_seconds: { 'in seconds': 'In seconds' },
   },
   role: {
     admin: { administrator: 'Administrator' },

@@ -1,3 +1,6 @@
+import { isolated, locale } from '#lib/languages/language.ts';
+import { phrase } from '#lib/languages/phrase.ts';
+
 /** A position on the map, in degrees; north and east are positive. */
 export interface Place {
   readonly latitude: number;
@@ -18,4 +21,16 @@ export function placeAmong(values: readonly { value_text?: string }[]): Place | 
   return values
     .map(({ value_text }) => (value_text === undefined ? undefined : placeOf(value_text)))
     .find((place) => place !== undefined);
+}
+
+/** Returns a place in words, such as `48.14° N, 11.58° E`, with this number of decimals. */
+export function placeName({ latitude, longitude }: Place, decimals: number): string {
+  const { format } = new Intl.NumberFormat(locale(), {
+    minimumFractionDigits: decimals,
+    maximumFractionDigits: decimals,
+  });
+  const [up, across] = [format(Math.abs(latitude)), format(Math.abs(longitude))];
+  const parallel = latitude < 0 ? phrase(`${up}° S`) : phrase(`${up}° N`);
+  const meridian = longitude < 0 ? phrase(`${across}° W`) : phrase(`${across}° E`);
+  return isolated(`${parallel}, ${meridian}`);
 }
