@@ -74,6 +74,13 @@ describe('tags', () => {
       changed: 2,
       refused: [{ id: without[2], reason: 'changed since' }],
     });
+    // LANGUAGE-9
+    const german = { headers: { 'accept-language': 'de' } };
+    const refused = [{ id: without[2], reason: 'inzwischen geändert' }];
+    const shown = await mara.send(`/jobs/${undone.id}`, german);
+    expect(JSON.parse(shown.text)).toMatchObject({ refused });
+    const items = await mara.send(`/jobs/${undone.id}/items?outcome=refused`, german);
+    expect(JSON.parse(items.text)).toMatchObject({ items: refused });
     expect(await Promise.all(ids.map(tagsOf))).toEqual([
       ['harbour'],
       ['other'],
@@ -99,11 +106,17 @@ describe('tags', () => {
       changes: 1,
       unchanged: 0,
       refused: [
-        { reason: 'it would have more than 50 tags', count: 1, ids: [b] },
+        { reason: 'it would have too many tags', count: 1, ids: [b] },
         { reason: 'only its owner can change it', count: 2, ids: [toms, hidden] },
         { reason: 'not found', count: 1, ids: [nowhere] },
       ],
     });
+    const german = await mara.send('/assets/batch', {
+      method: 'POST',
+      body: { ids: [nowhere], action: { kind: 'add_tags', tags: ['new'] }, dry_run: true },
+      headers: { 'accept-language': 'de' },
+    });
+    expect(JSON.parse(german.text)).toMatchObject({ refused: [{ reason: 'nicht gefunden' }] });
     expect(await tagsOf(a)).toEqual([]);
   });
 

@@ -4,6 +4,7 @@ import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import {
   type Action,
   type Item,
@@ -85,7 +86,8 @@ class StepRefused extends Error {
 
 async function perform(tx: Tx, origin: Origin, action: Action, items: readonly Item[]): Promise<StepResult> {
   const caller = await actorOf(tx, origin);
-  if (caller === null) return allRefused(items, 'the account that started this may no longer act');
+  if (caller === null)
+    return allRefused(items, sentence('the account that started this may no longer act').text);
   try {
     return await action({ tx, caller, items, isDryRun: false });
   } catch (error) {

@@ -6,6 +6,7 @@ import {
   listBatchItems,
   undoBatch,
 } from '@vitrine/contract/batches';
+import type { Language } from '@vitrine/contract/languages';
 import { mostNamed } from '@vitrine/contract/limits';
 import { type RawBuilder, sql } from 'kysely';
 import { readableExports } from '../../access/account-data.ts';
@@ -13,10 +14,12 @@ import { ownBatches, readableBatches } from '../../access/batches.ts';
 import type { SignedIn } from '../../access/caller.ts';
 import { checkNotImpersonating, checkScope } from '../../access/door.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import { sayStored } from '../../platform/language/sentence.ts';
 import { pairOf, type SubjectAction } from './actions.ts';
 import type { StoredAction } from './step.ts';
 import { enqueueBatch } from './store.ts';
@@ -75,7 +78,7 @@ function isUndoable({ subject, action, undone_by, changed, finished_at }: BatchR
   return hasUndo({ subject, action }) && Date.parse(finished_at) + DAY_MS > Date.now();
 }
 
-function shown(row: BatchRow): Batch {
+function shown(row: BatchRow, language: Language): Batch {
   const { id, subject, state, total, changed, unchanged, refused, post_id, undoes, undone_by } = row;
   return {
     id,
@@ -86,7 +89,7 @@ function shown(row: BatchRow): Batch {
     done: changed + unchanged + refused,
     changed,
     unchanged,
-    refused: row.refused_items,
+    refused: row.refused_items.map(({ id, reason }) => ({ id, reason: sayStored(language, reason) })),
     refused_count: refused,
     ...(post_id === null ? {} : { post_id }),
     ...(undoes === null ? {} : { undoes }),
@@ -119,14 +122,15 @@ async function readOne(
   return row;
 }
 
-export const list = handle(listBatches, async ({ db }, { caller, query }) => {
+export const list = handle(listBatches, async ({ db }, { caller, query, http }) => {
+  const language = readerLanguage(caller, http);
   const page = newestFirst(query, 'b.created_at', 'b.id');
   const rows = await readBatches(db, sql`${ownBatches(caller)} and ${page.after}`, {
     end: page.order,
     mostRefused: FEW_REFUSED,
   });
   const cut = page.cut(rows, ({ created_at, id }) => ({ at: created_at, id }));
-  return { status: 200, body: { items: cut.rows.map(shown), next_cursor: cut.next } };
+  return { status: 200, body: { items: cut.rows.map((row) => shown(row, language)), next_cursor: cut.next } };
 });
 
 /** Returns the export of an account with this id as a batch; null if the caller may not see it (EXPORT-17). */
@@ -156,9 +160,11 @@ async function readExport(db: Database, caller: SignedIn, id: string): Promise<B
   };
 }
 
-export const get = handle(getBatch, async ({ db }, { caller, params }) => {
+export const get = handle(getBatch, async ({ db }, { caller, params, http }) => {
   const own = await readExport(db, caller, params.id);
-  const body = own ?? shown(await readOne(db, params.id, readableBatches(caller), mostNamed));
+  const body =
+    own ??
+    shown(await readOne(db, params.id, readableBatches(caller), mostNamed), readerLanguage(caller, http));
   return { status: 200, body };
 });
 
@@ -167,7 +173,7 @@ interface ItemRow extends Columns<'batch_items', 'reason' | 'position'> {
   outcome: 'changed' | 'unchanged' | 'refused';
 }
 
-export const items = handle(listBatchItems, async ({ db }, { caller, params, query }) => {
+export const items = handle(listBatchItems, async ({ db }, { caller, params, query, http }) => {
   await readOne(db, params.id, readableBatches(caller));
   const limit = query.limit ?? DEFAULT_LIMIT;
   const after = refCursor.read(query.cursor)?.ref ?? 0;
@@ -177,10 +183,11 @@ export const items = handle(listBatchItems, async ({ db }, { caller, params, que
     where i.batch_id = ${params.id} and i.position > ${after}::bigint and i.outcome ${only}
     order by i.position limit ${limit + 1}`.execute(db);
   const page = cutPage(rows, limit, ({ position }) => refCursor.after({ ref: position }));
+  const language = readerLanguage(caller, http);
   const shownItems = page.items.map(({ id, outcome, reason }) => ({
     id,
     outcome,
-    ...(reason === null ? {} : { reason }),
+    ...(reason === null ? {} : { reason: sayStored(language, reason) }),
   }));
   return { status: 200, body: { items: shownItems, next_cursor: page.next_cursor } };
 });
@@ -190,12 +197,15 @@ function checkSubjectScope(caller: SignedIn, { subject }: BatchRow): void {
   checkScope(caller, subject === 'user' ? 'admin' : `${subject}s.write`);
 }
 
-export const cancel = handle(cancelBatch, async ({ db }, { caller, params }) => {
+export const cancel = handle(cancelBatch, async ({ db }, { caller, params, http }) => {
   checkSubjectScope(caller, await readOne(db, params.id, ownBatches(caller)));
   const { numAffectedRows } = await sql`update batches set state = 'cancelled', finished_at = now()
     where id = ${params.id} and state in ('queued', 'running')`.execute(db);
   if (numAffectedRows === 0n) throw refuse('batch-ended');
-  return { status: 200, body: shown(await readOne(db, params.id, ownBatches(caller), mostNamed)) };
+  return {
+    status: 200,
+    body: shown(await readOne(db, params.id, ownBatches(caller), mostNamed), readerLanguage(caller, http)),
+  };
 });
 
 /** Stores a batch that undoes another: of each changed object, what it was before and after. */

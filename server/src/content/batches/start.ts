@@ -5,13 +5,16 @@ import {
   batchPosts,
   postActions,
 } from '@vitrine/contract/batches';
+import type { Language } from '@vitrine/contract/languages';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { checkScope } from '../../access/door.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
+import { sayStored } from '../../platform/language/sentence.ts';
 import { checkShape, pairOf, type SubjectAction } from './actions.ts';
 import { type Selection, selectObjects } from './select.ts';
 import type { Action, Outcome, StoredAction } from './step.ts';
@@ -33,7 +36,7 @@ const PREVIEW_STEP = 5000;
 /** The most ids that a preview names for each reason. */
 const MOST_IDS = 20;
 
-function summary(outcomes: readonly (readonly [string, Outcome])[]): BatchPreview {
+function summary(outcomes: readonly (readonly [string, Outcome])[], language: Language): BatchPreview {
   const reasons = new Map<string, { count: number; ids: string[] }>();
   let changes = 0;
   let unchanged = 0;
@@ -47,7 +50,11 @@ function summary(outcomes: readonly (readonly [string, Outcome])[]): BatchPrevie
       reasons.set(outcome.reason, known);
     }
   }
-  const refused = [...reasons].map(([reason, { count, ids }]) => ({ reason, count, ids }));
+  const refused = [...reasons].map(([reason, { count, ids }]) => ({
+    reason: sayStored(language, reason),
+    count,
+    ids,
+  }));
   return { matched: outcomes.length, changes, unchanged, refused };
 }
 
@@ -64,6 +71,7 @@ async function preview(
   deps: Pick<Deps, 'db'>,
   caller: SignedIn,
   { objects, run }: Asked,
+  language: Language,
 ): Promise<BatchPreview> {
   const outcomes = await withoutWriting(deps, async (tx) => {
     const { rows } = await sql<{ id: string | number }>`${await objects(tx)}`.execute(tx);
@@ -79,7 +87,7 @@ async function preview(
     }
     return decided;
   });
-  return summary(outcomes);
+  return summary(outcomes, language);
 }
 
 /** Stores a batch with its objects, and enqueues its job. */
@@ -96,8 +104,13 @@ async function store(tx: Tx, caller: SignedIn, { stored, run, objects }: Asked):
 }
 
 /** Checks the action itself, then previews or starts the batch. */
-export async function begin(deps: Pick<Deps, 'db'>, caller: SignedIn, asked: Asked, isDryRun: boolean) {
-  if (isDryRun) return { status: 200 as const, body: await preview(deps, caller, asked) };
+export async function begin(
+  deps: Pick<Deps, 'db'>,
+  caller: SignedIn,
+  asked: Asked,
+  { isDryRun, language }: { isDryRun: boolean; language: Language },
+) {
+  if (isDryRun) return { status: 200 as const, body: await preview(deps, caller, asked, language) };
   await withoutWriting(deps, (tx) => asked.run({ tx, caller, items: [], isDryRun: true }));
   const id = await deps.db.transaction().execute((tx) => store(tx, caller, asked));
   return { status: 202 as const, body: { job_id: id } };
@@ -117,19 +130,25 @@ export function exactlyOne<I, Q>(
   throw refuse('ids-or-query');
 }
 
-export const ofAssets = handle(batchAssets, async (deps, { caller, body }) => {
+export const ofAssets = handle(batchAssets, async (deps, { caller, body, http }) => {
   if (body.action.kind === 'create_post') checkScope(caller, 'posts.write');
   checkShape(assetActions, body.action);
   const given = exactlyOne(body.ids, body.query);
   const selection: Selection = 'ids' in given ? given : { subject: 'asset', query: given.query };
   const asked = askedOf(caller, selection, { subject: 'asset', action: body.action });
-  return begin(deps, caller, asked, body.dry_run === true);
+  return begin(deps, caller, asked, {
+    isDryRun: body.dry_run === true,
+    language: readerLanguage(caller, http),
+  });
 });
 
-export const ofPosts = handle(batchPosts, async (deps, { caller, body }) => {
+export const ofPosts = handle(batchPosts, async (deps, { caller, body, http }) => {
   checkShape(postActions, body.action);
   const given = exactlyOne(body.ids, body.query);
   const selection: Selection = 'ids' in given ? given : { subject: 'post', query: given.query };
   const asked = askedOf(caller, selection, { subject: 'post', action: body.action });
-  return begin(deps, caller, asked, body.dry_run === true);
+  return begin(deps, caller, asked, {
+    isDryRun: body.dry_run === true,
+    language: readerLanguage(caller, http),
+  });
 });

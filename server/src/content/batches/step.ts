@@ -1,6 +1,7 @@
 import type { Batch } from '@vitrine/contract/batches';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { StoredMembers } from '../fields/values/typed-value.ts';
 
 /** JSON that undoing needs: the state before and after the change. */
@@ -68,5 +69,5 @@ export interface StoredAction {
 export const unchanged: Outcome = { outcome: 'unchanged' };
 export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });
 /** BATCH-9: the reason if an object has changed since the batch to be undone wrote it. */
-export const CHANGED_SINCE = 'changed since';
+export const CHANGED_SINCE = sentence('changed since').text;
 export const changedSince: Outcome = refused(CHANGED_SINCE);

@@ -16,7 +16,7 @@ import { readerLanguage } from '../../core/reader-language.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { saySentence } from '../../platform/language/sentence.ts';
+import { sayStored } from '../../platform/language/sentence.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { nameOfBag } from './bag-name.ts';
 
@@ -44,8 +44,7 @@ function shown(row: ExportRow, language: Language): AccountExport {
     files,
     left_out,
     created_at,
-    // The reason is stored in English, which is the key of its translations.
-    ...(reason === null ? {} : { reason: saySentence(language, { text: reason, values: {} }) }),
+    ...(reason === null ? {} : { reason: sayStored(language, reason) }),
     ...(isReady ? { url: `${basePath}/account/export/${id}`, bytes: size_bytes, expires_at } : {}),
   };
 }

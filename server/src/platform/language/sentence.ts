@@ -69,6 +69,10 @@ export function saySentence(language: Language, { text, values, count }: Sentenc
       )(language, count, [one, other], said);
 }
 
+/** Returns an English text without values, as it is stored, in a language; one that the catalogues lack stays English. */
+export const sayStored = (language: Language, text: string): string =>
+  saySentence(language, { text, values: {} });
+
 /** An error that people read in their language. Its `message` is in English, for logs and scripts. */
 export class WordedError extends Error {
   readonly sentence: Sentence | null;

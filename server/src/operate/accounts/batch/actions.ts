@@ -14,6 +14,7 @@ import { writeStatus } from '../../../people/users/status.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { checkInFuture } from '../../../platform/http/moments.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { type AccountRow, changeAccounts, OWN_ACCOUNT, OWN_MEMBERSHIP } from './change-accounts.ts';
 import {
   type ExpiryRow,
@@ -148,7 +149,7 @@ type SessionRow = AccountRow<number>;
 function endSessions(): Action {
   return changeAccounts<SessionRow>(async (tx, caller) => ({
     now: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref)`,
-    own: 'a batch does not end your own sessions',
+    own: sentence('a batch does not end your own sessions').text,
     isUnchanged: ({ now }) => now === 0,
     after: () => 0,
     async write(refs, rows) {

@@ -14,6 +14,7 @@ import { callerNow, othersAdminister } from '../../../people/roles/last-administ
 import type { Tx } from '../../../platform/database/pool.ts';
 import { takeLock } from '../../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 
 /** An account that a batch changes; actions add the columns that decide. */
 export interface AccountRow<State = unknown> {
@@ -45,7 +46,7 @@ export interface AccountAction<Row extends AccountRow> {
 }
 
 /** BATCH-13: the reason against the caller's own account. */
-export const OWN_ACCOUNT = 'a batch does not change your own account';
+export const OWN_ACCOUNT = sentence('a batch does not change your own account').text;
 /** TEAM-9: the reason against adding the caller to a team. */
 export const OWN_MEMBERSHIP = refuse('cannot-add-yourself-to-team').message;
 

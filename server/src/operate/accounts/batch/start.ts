@@ -7,6 +7,7 @@ import { checkShape } from '../../../content/batches/actions.ts';
 import { begin, exactlyOne } from '../../../content/batches/start.ts';
 import type { Deps } from '../../../core/deps.ts';
 import { handle } from '../../../core/handle.ts';
+import { readerLanguage } from '../../../core/reader-language.ts';
 import { accountsMatching } from '../../../people/users/list.ts';
 import { accountAction } from './actions.ts';
 
@@ -25,7 +26,7 @@ async function selectAccounts(
 }
 
 /** `POST /admin/users/batch` (BATCH-13). */
-export const ofUsers = handle(batchUsers, async (deps, { caller, body }) => {
+export const ofUsers = handle(batchUsers, async (deps, { caller, body, http }) => {
   const { action } = body;
   checkShape(userActions, action);
   const objects = await selectAccounts(deps, caller, exactlyOne(body.ids, body.query));
@@ -34,7 +35,10 @@ export const ofUsers = handle(batchUsers, async (deps, { caller, body }) => {
     run: accountAction(action),
     objects: async () => objects,
   };
-  const answer = await begin(deps, caller, asked, body.dry_run === true);
+  const answer = await begin(deps, caller, asked, {
+    isDryRun: body.dry_run === true,
+    language: readerLanguage(caller, http),
+  });
   if (answer.status === 202) return answer;
   const refused = answer.body.refused.map((one) => ({ ...one, ids: one.ids.map(Number) }));
   return { status: 200, body: { ...answer.body, refused } };
