@@ -15,7 +15,9 @@ const wrongCode = 'That code is wrong or was already used. Codes change every 30
 const words: Partial<Readonly<Record<ErrorCode, string>>> = {
   'approval-required': 'This needs the approval of others first.',
   'comments-disabled': 'Comments on this post are closed.',
+  'guest-without-name': 'Enter your name first.',
   'link-password-required': 'This link needs a password.',
+  'second-factor-required': 'Set up a second factor first. Your role needs one.',
   'server-error': 'Something went wrong on the server. Try again in a moment.',
   'sidecar-not-installed': 'Searching by picture is not set up in this library.',
   'too-many-requests': 'Too many requests. Wait a moment, then try again.',
