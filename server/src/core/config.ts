@@ -155,7 +155,7 @@ export function readConfig(
   directory: string,
   reachable: (dir: string) => boolean = reachableByDatabaseUser,
 ): Config {
-  const refusal = (told: Sentence) => new ConfigError(told);
+  const refusal = (reason: Sentence) => new ConfigError(reason);
   const given = collectSettings(env, directory, refusal);
   for (const name of Object.keys(given)) {
     if (name.startsWith('VITRINE_') && !names.some((known) => known === name))

@@ -60,7 +60,7 @@ export interface SettingsSource {
   /** The base directory of relative paths. */
   directory: string;
   /** Creates the error that stops the start with this one line. */
-  refusal(told: Sentence): Error;
+  refusal(reason: Sentence): Error;
 }
 
 const TIMEOUT_MS = 5000;

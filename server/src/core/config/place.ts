@@ -7,7 +7,7 @@ import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 export function collectSettings(
   env: NodeJS.ProcessEnv,
   directory: string,
-  refusal: (told: Sentence) => Error,
+  refusal: (reason: Sentence) => Error,
 ): Record<string, string | undefined> {
   const file = join(directory, 'vitrine.env');
   const text = existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '';

@@ -5,7 +5,7 @@ export interface SettingSource<Name extends string> {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. */
-  refusal(told: Sentence): Error;
+  refusal(reason: Sentence): Error;
 }
 
 /** Returns a whole number within bounds; `unset` without a value. */

@@ -55,7 +55,7 @@ interface SettingsSource {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. Names of settings are values of it. */
-  refusal(told: Sentence): Error;
+  refusal(reason: Sentence): Error;
 }
 
 function readEndpoint(
@@ -171,7 +171,7 @@ export function readBackupS3Settings({
   refusal,
 }: {
   value(name: BackupName): string | null;
-  refusal(told: Sentence): Error;
+  refusal(reason: Sentence): Error;
 }): BackupS3Settings | null {
   const names = new Map<string, BackupName>(
     backupS3SettingNames.map((name) => [name.replace('_BACKUP', ''), name]),

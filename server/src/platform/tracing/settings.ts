@@ -24,7 +24,7 @@ interface SettingsSource {
   /** The value; null when unset. */
   value(name: Name): string | null;
   /** Creates the error that stops the start with this one line. */
-  refusal(told: Sentence): Error;
+  refusal(reason: Sentence): Error;
 }
 
 /** Returns the headers of a list such as `key=value,other=value`; values may be percent-encoded. */
