@@ -99,6 +99,7 @@ describe('GET /admin/system/jobs', () => {
         'The process that reads files was killed, possibly because memory ran out.',
       ],
       ['TypeError: x is not a function\n    at render (file:///render.ts:1)', 'X is not a function.'],
+      ['Error: no mail server answers at its address', 'No mail server answers at its address.'],
       ['', 'The job failed without an error message.'],
     ] as const;
     for (const [error] of reasons) await addJob('failed', 'expire', error);
@@ -107,6 +108,7 @@ describe('GET /admin/system/jobs', () => {
     // LANGUAGE-8
     const german = await root.send('/admin/system/jobs', { headers: { 'accept-language': 'de' } });
     expect(german.text).toContain('Die Festplatte ist voll.');
+    expect(german.text).toContain('Unter der Adresse antwortet kein Mailserver.');
     expect(german.text).toContain('Die Aufgabe schlug ohne Fehlermeldung fehl.');
   });
 

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { isFaultOfTheMachine, withoutPaths } from '../../src/media/faults.ts';
-import { reasonOf } from '../../src/operate/admin/job-reason.ts';
-import { verbatim } from '../../src/platform/language/sentence.ts';
+import { reasonIn } from '../../src/operate/admin/job-reason.ts';
 import { type Bytes, fileOf, numbers } from './binary.ts';
 import { pdf } from './documents.ts';
 import { slowSvg } from './hostile-files.ts';
@@ -121,8 +120,8 @@ describe('a reason', () => {
   });
 
   test('of a failed job names no path of the server', () => {
-    expect(reasonOf('Error: unexpected end of /srv/vitrine/library/ab/cd\n    at x')).toEqual(
-      verbatim('Unexpected end of the file.'),
+    expect(reasonIn('en', 'Error: unexpected end of /srv/vitrine/library/ab/cd\n    at x')).toBe(
+      'Unexpected end of the file.',
     );
   });
 

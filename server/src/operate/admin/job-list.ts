@@ -8,8 +8,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT } from '../../platform/http/page.ts';
 import { queuedJobs } from '../../platform/jobs/queue-tables.ts';
-import { saySentence } from '../../platform/language/sentence.ts';
-import { reasonOf } from './job-reason.ts';
+import { reasonIn } from './job-reason.ts';
 
 /** Maximum number of jobs counted per name and state. */
 const COUNTED = 100_000;
@@ -81,10 +80,9 @@ export async function readJobs(
   const rerendered = rows.some(({ name }) => name === 'render-again') ? await countRerendered(db) : null;
   return rows.map((row) => {
     const { transcoded: _, recorded: __, read: ___, rewritten: ____, ...job } = row;
-    const reason = reasonOf(job.last_error);
     return {
       ...job,
-      reason: reason === null ? null : saySentence(language, reason),
+      reason: reasonIn(language, job.last_error),
       progress: progressOf(row, rerendered),
     };
   });

@@ -1,5 +1,7 @@
+import type { Language } from '@vitrine/contract/languages';
 import { withoutPaths } from '../../media/faults.ts';
-import { type Sentence, sentence, verbatim } from '../../platform/language/sentence.ts';
+import { say } from '../../platform/language/say.ts';
+import { type Sentence, saySentence, sayStored, sentence } from '../../platform/language/sentence.ts';
 
 /** Plain explanations of common errors, by their message; the first match is used. */
 const reasons: readonly [error: RegExp, reason: Sentence][] = [
@@ -39,14 +41,18 @@ const reasons: readonly [error: RegExp, reason: Sentence][] = [
 /** Maximum length of an unknown error's first line, shown as the reason. */
 const LONGEST_REASON = 200;
 
-/** Returns why the last attempt of a job failed, in one sentence, or null when none failed. */
-export function reasonOf(error: string | null): Sentence | null {
+/** Returns a text as a sentence: with a capital, and with a full stop unless it ends otherwise. */
+const asSentence = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`.replace(/(?<![.!?…。])$/, '.');
+
+/** Returns why the last attempt of a job failed, in one sentence in a language, or null when none failed. */
+export function reasonIn(language: Language, error: string | null): string | null {
   if (error === null) return null;
   const known = reasons.find(([pattern]) => pattern.test(error));
-  if (known !== undefined) return known[1];
+  if (known !== undefined) return saySentence(language, known[1]);
   const [first = ''] = error.split('\n', 1);
   const line = withoutPaths(first.replace(/^(?:[A-Z]\w*)?Error:\s*/, '')).trim();
-  if (line === '') return sentence('The job failed without an error message.');
+  if (line === '') return say(language, 'The job failed without an error message.');
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
-  return verbatim(`${cut.slice(0, 1).toUpperCase()}${cut.slice(1)}`.replace(/(?<![.!?…])$/, '.'));
+  return asSentence(sayStored(language, cut));
 }
