@@ -37,6 +37,7 @@ const { values, positionals } = parseArgs({
     by: { type: 'string', default: 'form,tus' },
     /** Files below the root. */
     files: { type: 'string', default: '100000' },
+    'per-folder': { type: 'string', default: '1000' },
     /** Number of assets that are loaded before they are selected. */
     assets: { type: 'string', default: '50000' },
     /** Another checkout, measured in turn with this one. */
@@ -95,7 +96,7 @@ switch (positionals[0]) {
     await benchResourceSpace(Number(values.resources));
     break;
   case 'roots':
-    await benchRoots(Number(values.files));
+    await benchRoots(Number(values.files), Number(values['per-folder']));
     break;
   case 'search':
     for (const posts of values.posts.split(',').map(Number))
@@ -121,6 +122,6 @@ switch (positionals[0]) {
     break;
   default:
     console.log(
-      'npm run bench -- annotations | batches | csv | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | import | notifications | peers | phone | posts | renditions [--reference checkout] | resourcespace [--resources 10000] | roots [--files 100000] | search [--directory copy] | selection [--assets 50000] | start | teams | uploads [--uploads 200] [--by form,tus] | video | zip',
+      'npm run bench -- annotations | batches | csv | feed [--posts 10000,100000,1000000] [--seconds 6] | feeds --directory copy | first-frame [--gigabytes 4] | growth [--posts 10000,100000,1000000] | identity | import | notifications | peers | phone | posts | renditions [--reference checkout] | resourcespace [--resources 10000] | roots [--files 100000] [--per-folder 1000] | search [--directory copy] | selection [--assets 50000] | start | teams | uploads [--uploads 200] [--by form,tus] | video | zip',
     );
 }

@@ -7,18 +7,19 @@ import { cacheDir } from './library.ts';
 import { peakMemory } from './peak-memory.ts';
 import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
-const PER_FOLDER = 1000;
+/** Files that are created at the same time; a divisor of the files in a folder. */
+const AT_ONCE = 1000;
 const LOOKED_EVERY_MS = 200;
 
-/** Creates small files, each with its own text, in folders of a thousand. */
-async function makeFiles(folder: string, count: number): Promise<void> {
+/** Creates small files, each with its own text, in folders of `perFolder`. */
+async function makeFiles(folder: string, count: number, perFolder: number): Promise<void> {
   // Older than a file that may still be written to.
   const then = new Date(Date.now() - 3600 * 1000);
-  for (let from = 0; from < count; from += PER_FOLDER) {
-    const below = join(folder, String(from / PER_FOLDER).padStart(4, '0'));
+  for (let from = 0; from < count; from += AT_ONCE) {
+    const below = join(folder, String(Math.floor(from / perFolder)).padStart(4, '0'));
     await mkdir(below, { recursive: true });
     await Promise.all(
-      Array.from({ length: Math.min(PER_FOLDER, count - from) }, async (_, at) => {
+      Array.from({ length: Math.min(AT_ONCE, count - from) }, async (_, at) => {
         const path = join(below, `file-${from + at}.txt`);
         await writeFile(path, `This is the text of file ${from + at}.\n`);
         await utimes(path, then, then);
@@ -33,14 +34,14 @@ interface Scanned {
 }
 
 /**
- * `bench roots`: scans a folder of small files left in place, first all new and then unchanged, without making previews.
+ * `bench roots`: scans folders of small files left in place, first all new and then unchanged, without making previews.
  * Measures seconds, files a second, seconds of processor time and the growth of memory of the service.
  */
-export async function benchRoots(count: number): Promise<void> {
+export async function benchRoots(count: number, perFolder: number): Promise<void> {
   await mkdir(cacheDir, { recursive: true });
   const folder = join(cacheDir, 'root');
   await rm(folder, { recursive: true, force: true });
-  await makeFiles(folder, count);
+  await makeFiles(folder, count, perFolder);
   await chmod(folder, 0o755);
   const library = await openEmptyLibrary(undefined, { VITRINE_JOBS: 'scan-root,rescan-roots' });
   try {
