@@ -325,5 +325,5 @@ describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot 
     await again.ok('deleteAsset', { params: { id: kept.id }, body: undefined });
     second.child.kill('SIGTERM');
     expect(await second.exited).toBe(0);
-  }, 120_000);
+  });
 });

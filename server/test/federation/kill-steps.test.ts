@@ -10,7 +10,7 @@ import { type Home, openHome, passTime } from './processes.ts';
 
 /** The number of further rounds with a kill at another step each: `ROUNDS=100 npx vitest run <this file>`. */
 const ROUNDS = Number(process.env.ROUNDS ?? 0);
-const SECONDS_PER_WAIT = 60;
+const SECONDS_PER_WAIT = 120;
 
 /** The installs that are still to be killed in this round, each at the first of these steps. */
 let plan: { victim: () => Home; isAt: (step: string) => boolean }[] = [];
@@ -260,5 +260,5 @@ test(
       console.log(`round ${round}: ${kill.name} killed at "${kill.step}", ${took} ms`);
     }
   },
-  60_000 + ROUNDS * 120_000,
+  240_000 + ROUNDS * 240_000,
 );

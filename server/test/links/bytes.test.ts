@@ -338,7 +338,7 @@ describe('GET /links/{token}/archive', () => {
       seenBefore = opened.mock.calls.length;
       return hasNone;
     };
-    await expect.poll(hasPaused, { interval: 300, timeout: 20_000 }).toBe(true);
+    await expect.poll(hasPaused, { interval: 300 }).toBe(true);
     // The buffers of the connection take some; all others wait for the client.
     expect(seenBefore).toBeLessThan(150);
 

@@ -46,7 +46,7 @@ async function holders(): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-const soon = { timeout: 20_000, interval: 100 };
+const soon = { timeout: 60_000, interval: 100 };
 
 // RUN-4
 test('restarts a queue that ended and completes its jobs', async () => {

@@ -495,7 +495,7 @@ test('changes below a root are noticed, and only their folders are scanned', asy
           const { rows } = await sql`select from root_changes where root_id = ${id}`.execute(deps.db);
           return rows.length;
         },
-        { timeout: 20_000, interval: 200 },
+        { interval: 200 },
       )
       .toBeGreaterThan(0);
   } finally {
