@@ -14,7 +14,7 @@ const readIn = (language: string) => {
 
 // LANGUAGE-1
 describe('in a text that is written from right to left', () => {
-  test('sizes in pixels and places are written from left to right', () => {
+  test('sizes in pixels are written from left to right, and places keep their own direction', () => {
     readIn('ar');
     expect(pixelSize(1500, 1000)).toBe('\u20661500 × 1000\u2069');
     expect(placeName({ latitude: 48.137, longitude: 11.576 }, 2)).toBe('\u206848.14° N, 11.58° E\u2069');

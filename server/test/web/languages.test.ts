@@ -67,3 +67,20 @@ test('pages of administrators show the labels of a new library in the language o
   await mara.goto('/admin/audit');
   await mara.getByRole('link', { name: '„Im Nebel“', exact: true }).waitFor();
 });
+
+// LANGUAGE-6
+test('saving the workflow in another language keeps the stored names that nobody changed', async () => {
+  const mara = await studio.enter('mara', { locale: 'de-AT' });
+  await call(mara, 'PATCH', '/account/preferences', { language: 'de' });
+  await mara.goto('/admin/reviews');
+  const files = mara.getByRole('region', { name: 'Dateien' });
+  await files.getByRole('group', { name: 'In Arbeit' }).getByLabel('Name').fill('Entwurf');
+  await mara.getByRole('button', { name: 'Stände speichern' }).click();
+  await mara.getByText('Gespeichert', { exact: true }).waitFor();
+  const { states } = await call(mara, 'GET', '/admin/system/workflow');
+  const labels = states
+    .filter(({ domain }: { domain: string }) => domain === 'asset')
+    .map(({ label }: { label: string }) => label);
+  expect(labels).toContain('Entwurf');
+  expect(labels).toContain('In review');
+});

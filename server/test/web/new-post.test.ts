@@ -366,6 +366,10 @@ test('a page that is left before it learns that its draft exists continues that 
     },
     { times: 1 },
   );
+  await audience(ida, /^People you choose/).check();
+  await ida.getByLabel('Add a person').fill('ben');
+  await ida.getByLabel('Add a person').press('Enter');
+  await ida.getByRole('button', { name: /^Remove ben/ }).waitFor();
   await ida.getByLabel('Choose files').setInputFiles(fileOf('pier.jpg', await jpeg(60, 40)));
   await created.promise;
   await ida.reload();
@@ -373,6 +377,9 @@ test('a page that is left before it learns that its draft exists continues that 
   await ida.getByLabel('Title', { exact: true }).fill('Pier');
   await saved(ida);
   await expect.poll(() => draftsOf(ida)).toMatchObject([{ title: 'Pier', members: [{}] }]);
+  const [draft] = await draftsOf(ida);
+  const { items: shares } = await call(ida, 'GET', `/posts/${draft.id}/shares`);
+  expect(shares).toMatchObject([{ user: { username: 'ben' } }]);
 });
 
 test('uses a file of the library instead of a copy, and moves files that are not wanted to the trash', async () => {

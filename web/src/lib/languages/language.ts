@@ -11,8 +11,8 @@ export function locale(): string {
 }
 
 /**
- * Isolates a date or a measure in languages from right to left, so that the text around it does not reorder it. Sizes and
- * places are written from left to right in every language.
+ * Isolates a date or a measure in languages from right to left, so that the text around it does not reorder it. Sizes in
+ * pixels are written from left to right in every language.
  */
 export function isolated(text: string, direction: 'auto' | 'ltr' = 'auto'): string {
   if (directionOf(languageFor(language()) ?? 'en') === 'ltr') return text;

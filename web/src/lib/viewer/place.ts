@@ -29,8 +29,8 @@ export function placeName({ latitude, longitude }: Place, decimals: number): str
     minimumFractionDigits: decimals,
     maximumFractionDigits: decimals,
   });
-  const [up, across] = [format(Math.abs(latitude)), format(Math.abs(longitude))];
-  const parallel = latitude < 0 ? phrase(`${up}° S`) : phrase(`${up}° N`);
-  const meridian = longitude < 0 ? phrase(`${across}° W`) : phrase(`${across}° E`);
-  return isolated(`${parallel}, ${meridian}`);
+  const [parallel, meridian] = [format(Math.abs(latitude)), format(Math.abs(longitude))];
+  const northing = latitude < 0 ? phrase(`${parallel}° S`) : phrase(`${parallel}° N`);
+  const easting = longitude < 0 ? phrase(`${meridian}° W`) : phrase(`${meridian}° E`);
+  return isolated(`${northing}, ${easting}`);
 }

@@ -12,7 +12,8 @@ export interface NewPostStart extends Pick<FormStart, 'post' | 'edit' | 'assets'
   readonly kept: UnfinishedPost | undefined;
 }
 
-const fresh: NewPostStart = { kept: undefined };
+/** How a post begins of which the browser remembers nothing. */
+export const fresh: NewPostStart = { kept: undefined };
 
 async function orMissing<T>(reading: Promise<T>): Promise<T | undefined> {
   try {
@@ -41,10 +42,13 @@ async function readMissing(
  */
 async function findCreated(
   { client }: Service,
+  authorRef: number,
   { edit, uploaded, people }: UnfinishedPost,
 ): Promise<Post | undefined> {
   if (!edit.members.some((id) => uploaded.includes(id))) return undefined;
-  const { items } = await client.call('listPosts', { query: { draft: true, limit: 10 } });
+  const { items } = await client.call('listPosts', {
+    query: { draft: true, author_ref: authorRef, limit: 10 },
+  });
   const post = items.find(({ members }) => {
     const ids = members.map(({ asset_id }) => asset_id);
     return ids.some((id) => uploaded.includes(id)) && ids.every((id) => edit.members.includes(id));
@@ -59,12 +63,16 @@ async function findCreated(
  * Returns the form of an unfinished post as it was left: its draft, and what was not stored in it yet. If the draft was
  * changed elsewhere since, it is shown as it is there; if it was published or deleted, a new post begins.
  */
-export async function restored(service: Service, kept: UnfinishedPost | undefined): Promise<NewPostStart> {
+export async function restored(
+  service: Service,
+  authorRef: number,
+  kept: UnfinishedPost | undefined,
+): Promise<NewPostStart> {
   if (kept === undefined) return fresh;
   const { draft, since } = kept;
   const post =
     draft === null
-      ? await findCreated(service, kept)
+      ? await findCreated(service, authorRef, kept)
       : await orMissing(service.client.call('getPost', { params: { id: draft } }));
   if (draft !== null && !post?.draft) return fresh;
   if (draft !== null && post !== undefined && post.updated_at !== since) return { post, kept };
