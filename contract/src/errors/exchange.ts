@@ -2,7 +2,7 @@ import type { ErrorDefinitions } from './definition.ts';
 
 /** Errors of peers and of followers elsewhere. */
 export const exchangeErrors = {
-  'activity-malformed': { status: 400, text: '{reason}' },
+  'activity-malformed': { status: 400, text: 'the activity is malformed: {reason}' },
   'activity-not-processed': { status: 400, text: 'the activity cannot be processed' },
   'code-requires-adopt': { status: 400, text: 'code requires the decision adopt', property: 'code' },
   'field-id-requires-map': { status: 400, text: 'field_id requires the decision map', property: 'field_id' },

@@ -502,6 +502,12 @@ describe('an inbox', () => {
     expect(await post(inbox(), '{')).toBe(400);
     expect(await post(inbox(), `${'['.repeat(5000)}${']'.repeat(5000)}`)).toBe(400);
     expect(await post(inbox(), '{}', { 'content-type': 'text/plain' })).toBe(415);
+    // LANGUAGE-9
+    const headers = { 'content-type': TYPE, 'accept-language': 'de' };
+    const malformed = await fetch(inbox(), { method: 'POST', headers, body: '{' });
+    expect(await malformed.json()).toEqual({
+      error: 'die Aktivität ist fehlerhaft: der Inhalt ist kein JSON in UTF-8',
+    });
     const bodies = ['null', '1', '"text"', '[]', '{}', '{"type":5}', '{"@context":"https://127.0.0.1:1/x"}'];
     for (const body of bodies) expect(await post(inbox(), body), body).toBeLessThan(500);
 

@@ -190,6 +190,9 @@ test('without its key a restored library works, has no secret that it cannot rea
   expect((await asRoot.ok('listPeers')).items).toMatchObject([
     { state: 'disabled', last_error: expect.stringContaining('connect again') },
   ]);
+  // LANGUAGE-8
+  const german = await asRoot.send('/admin/peers', { headers: { 'accept-language': 'de' } });
+  expect(german.text).toContain('eine Wiederherstellung hat den Schlüssel dieser Bibliothek ersetzt');
   expect(await readActorKeys(deps, ada.ref)).not.toBeNull();
   const { rows } = await sql<{ id: string }>`select id from activitypub_actors`.execute(deps.db);
   expect(rows).toHaveLength(1);

@@ -211,6 +211,22 @@ describe('the import', () => {
     expect(values).toEqual([]);
   });
 
+  // LANGUAGE-8
+  test('shares with other batches the reason against a value, in the language of its reader', async () => {
+    const action = { kind: 'set_field', field_id: fields.fixed ?? '', value_text: 'x' } as const;
+    const { job_id } = JSON.parse(
+      (await mara.send('/assets/batch', { method: 'POST', body: { ids: [one()], action } })).text,
+    );
+    await library.runJobs();
+    const headers = { 'accept-language': 'de' };
+    const refused = [{ reason: 'fehlende Berechtigung system.admin, um fixed zu schreiben' }];
+    expect(JSON.parse((await mara.send(`/jobs/${job_id}`, { headers })).text)).toMatchObject({ refused });
+    const { items } = JSON.parse((await mara.send(`/jobs/${job_id}/items`, { headers })).text);
+    expect(items).toMatchObject(refused);
+    const asked = { method: 'POST', body: { ids: [one()], action, dry_run: true }, headers };
+    expect(JSON.parse((await mara.send('/assets/batch', asked)).text)).toMatchObject({ refused });
+  });
+
   // CSV-10
   test('is a job that writes what differs, reports every row, and can be undone', async () => {
     await set(one(), 'place', { value_text: 'Lisbon' });
@@ -225,6 +241,11 @@ describe('the import', () => {
       changed: 2,
       unchanged: 1,
       refused: [{ id: toms, reason: 'row 5: only its owner can change it' }],
+    });
+    // LANGUAGE-8
+    const german = await mara.send(`/jobs/${done.id}`, { headers: { 'accept-language': 'de' } });
+    expect(JSON.parse(german.text)).toMatchObject({
+      refused: [{ reason: 'Zeile 5: nur wer es besitzt, kann es ändern' }],
     });
     expect(await exportedOf(mara, one())).toMatchObject({ title: 'A title', place: 'Faro', stars: '2.5' });
     expect((await exportedOf(mara, two())).place).toBe('');

@@ -162,6 +162,10 @@ describe('files that could not be read (GET /admin/system/extraction/failures)',
     expect(named.map(({ file_name }) => file_name).sort()).toEqual(names);
     const reason = expect.stringContaining('Truncated');
     expect(named[0]).toMatchObject({ reason, failed_at: expect.any(String) });
+    // LANGUAGE-8
+    const headers = { 'accept-language': 'de' };
+    const german = await admin.send('/admin/system/extraction/failures?limit=1', { headers });
+    expect(german.text).toMatch(/"reason":"die Datei ist beschädigt: [^"]*Truncated/);
     // An asset of a damaged file is given only to its owner and administrators.
     const operator = await library.join('operator');
     await grant(library, operator, 'fields.admin');

@@ -119,6 +119,16 @@ describe('changes', () => {
     const waiting = await peerAtHarbour();
     expect(waiting).toMatchObject({ queued_count: 3, failed_count: 0 });
     expect(waiting.last_error).toContain('peer_disabled');
+    // LANGUAGE-8
+    const inGerman = async (path: string) =>
+      JSON.parse((await root.send(path, { headers: { 'accept-language': 'de' } })).text);
+    const said = { last_error: 'antwortet mit 403 (peer_disabled)' };
+    expect(await inGerman(`/admin/peers/${peerOfOne}`)).toMatchObject(said);
+    expect((await inGerman(`/admin/peers/${peerOfOne}/queue`)).items).toContainEqual(
+      expect.objectContaining(said),
+    );
+    await sql`update federation_peers set last_error = 'it answers with 500'`.execute(harbour.deps.db);
+    expect((await inGerman('/admin/peers')).items).toMatchObject([{ last_error: 'it answers with 500' }]);
 
     await accept();
     await skipPauses(harbour);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { preferredLanguage } from '../../src/platform/language/preferred.ts';
 import { say, sayCount } from '../../src/platform/language/say.ts';
+import { sayStored, sentence, sentenceCount, storedForm } from '../../src/platform/language/sentence.ts';
 import { mp4 } from '../media/tagged-files.ts';
 import type { Visitor } from '../support/client.ts';
 import { openLibrary, upload } from '../support/library.ts';
@@ -34,6 +35,34 @@ describe('a text of the server', () => {
     ]);
     expect(words('ar', 2)).toBe('\u2068V\u2069: إشعاران جديدان');
     expect(words('ja', 2)).toBe('V: 新しい通知 2 件');
+  });
+});
+
+// LANGUAGE-8
+describe('a sentence that is stored', () => {
+  const title = 'a title: “{who}”, 100 % {"text":';
+
+  test('is said in the language of its reader, with its values', () => {
+    const stored = storedForm(
+      sentence('row {row}: {reason}', {
+        row: 1200,
+        reason: sentence('the file is damaged: {reason}', { reason: title }),
+      }),
+    );
+    expect(sayStored('en', stored)).toBe(`row 1,200: the file is damaged: ${title}`);
+    expect(sayStored('de', stored)).toBe(`Zeile 1.200: die Datei ist beschädigt: ${title}`);
+    const counted = storedForm(sentenceCount(2, ['# stack made', '# stacks made']));
+    expect(sayStored('en', counted)).toBe('2 stacks made');
+  });
+
+  test('is its English text if it has no values', () => {
+    expect(storedForm(sentence('not found'))).toBe('not found');
+    expect(sayStored('de', 'not found')).toBe('nicht gefunden');
+  });
+
+  test('is as it is if an earlier version has stored it in other words', () => {
+    for (const stored of ['it answers with 500', '{"reason": 1}', ''])
+      expect(sayStored('de', stored)).toBe(stored);
   });
 });
 
@@ -87,8 +116,9 @@ describe('the text of an error', async () => {
     expect({ error, code }).toEqual({ error: 'fehlerhafte Adresse', code: 'malformed-address' });
   });
 
-  function form(content: string): FormData {
+  function form(content: string, fields = 0): FormData {
     const body = new FormData();
+    for (let at = 0; at < fields; at += 1) body.append(`field_${at}`, 'x');
     body.append('file', new Blob([content]), 'file');
     return body;
   }
@@ -120,6 +150,13 @@ describe('the text of an error', async () => {
       { method: 'PUT', body: form('hello') },
       'the file is not SRT, WebVTT, ASS, SSA, SBV, PGS or VobSub',
       'die Datei ist weder SRT noch WebVTT, ASS, SSA, SBV, PGS oder VobSub',
+    ],
+    [
+      'a form with too many parts',
+      '/assets',
+      { method: 'POST', body: form('x', 120) },
+      'the form has too many parts',
+      'das Formular hat zu viele Teile',
     ],
     [
       'an option of a field, with a large number',

@@ -5,6 +5,7 @@ import { editablePosts, readablePosts } from '../../access/posts.ts';
 import { notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
 import { recordEdits } from '../../people/audit/record-edit.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
+import type { Sentence } from '../../platform/language/sentence.ts';
 import { type Outcome, refused, type Step, type StepResult, type UndoRecord } from './step.ts';
 
 export type SubjectKind = 'asset' | 'post';
@@ -17,7 +18,7 @@ const subjects = {
     owner: sql`a.owner_user_ref`,
     readable: readableAssets,
     editable: editableAssets,
-    notEditable: () => refuse('not-owner').message,
+    notEditable: () => refuse('not-owner').sentence,
   },
   post: {
     from: sql`posts p`,
@@ -25,7 +26,7 @@ const subjects = {
     owner: sql`p.author_user_ref`,
     readable: readablePosts,
     editable: editablePosts,
-    notEditable: () => refuse('not-author').message,
+    notEditable: () => refuse('not-author').sentence,
   },
 } as const;
 
@@ -51,7 +52,7 @@ export interface RowAction<Row extends ReadRow> {
   /** Which objects the action may be done to; by default those that the caller may edit. */
   readonly allowed?: (caller: SignedIn) => RawBuilder<boolean>;
   /** Why the others are refused; by default because they are not the caller's. */
-  readonly notAllowed?: string;
+  readonly notAllowed?: Sentence;
   /** Reads what else decides about these rows, which are locked and may be changed. */
   prepare?(rows: readonly Row[]): Promise<void>;
   /** Decides about one row; `record` is that of the batch to be undone. */
@@ -87,7 +88,7 @@ export async function changeRows<Row extends ReadRow>(
     const row = byId.get(id);
     const outcome =
       row === undefined
-        ? refused(notFound().message)
+        ? refused(notFound().sentence)
         : row.allowed
           ? action.judge(row, record)
           : refused(action.notAllowed ?? notEditable());

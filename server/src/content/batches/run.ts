@@ -4,7 +4,7 @@ import type { Deps } from '../../core/deps.ts';
 import type { JobHandler } from '../../core/job-table.ts';
 import type { Columns, Database, Tx } from '../../platform/database/pool.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence, storedForm } from '../../platform/language/sentence.ts';
 import {
   type Action,
   type Item,
@@ -58,7 +58,7 @@ interface Running {
   readonly action: Action;
 }
 
-const allRefused = (items: readonly Item[], reason: string): StepResult => ({
+const allRefused = (items: readonly Item[], reason: Sentence): StepResult => ({
   outcomes: new Map(items.map(({ id }) => [id, refused(reason)])),
 });
 
@@ -78,20 +78,21 @@ async function nextItems(tx: Tx, batchId: string, { oneByOne }: Action): Promise
 /** What the action refuses as a whole is refused for each of these items; the transaction is rolled back. */
 class StepRefused extends Error {
   readonly items: readonly Item[];
-  constructor(items: readonly Item[], reason: string) {
-    super(reason);
+  readonly reason: Sentence;
+  constructor(items: readonly Item[], { message, sentence: reason }: Refusal) {
+    super(message);
     this.items = items;
+    this.reason = reason;
   }
 }
 
 async function perform(tx: Tx, origin: Origin, action: Action, items: readonly Item[]): Promise<StepResult> {
   const caller = await actorOf(tx, origin);
-  if (caller === null)
-    return allRefused(items, sentence('the account that started this may no longer act').text);
+  if (caller === null) return allRefused(items, sentence('the account that started this may no longer act'));
   try {
     return await action({ tx, caller, items, isDryRun: false });
   } catch (error) {
-    throw error instanceof Refusal ? new StepRefused(items, error.message) : error;
+    throw error instanceof Refusal ? new StepRefused(items, error) : error;
   }
 }
 
@@ -102,7 +103,7 @@ function resultOf({ id, position }: Item, outcomes: StepResult['outcomes']) {
   return {
     position,
     outcome: outcome.outcome,
-    reason: outcome.outcome === 'refused' ? outcome.reason : null,
+    reason: outcome.outcome === 'refused' ? storedForm(outcome.reason) : null,
     record: outcome.outcome === 'changed' ? outcome.record : null,
   };
 }
@@ -151,8 +152,8 @@ async function runNext(running: Running): Promise<boolean> {
     });
   } catch (error) {
     if (!(error instanceof StepRefused)) throw error;
-    const { items, message } = error;
-    return runStep(running, async () => ({ items, ...allRefused(items, message) }));
+    const { items, reason } = error;
+    return runStep(running, async () => ({ items, ...allRefused(items, reason) }));
   }
 }
 

@@ -14,7 +14,7 @@ import { handle } from '../../core/handle.ts';
 import { readerLanguage } from '../../core/reader-language.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { sayStored } from '../../platform/language/sentence.ts';
+import { sayStored, storedForm } from '../../platform/language/sentence.ts';
 import { checkShape, pairOf, type SubjectAction } from './actions.ts';
 import { type Selection, selectObjects } from './select.ts';
 import type { Action, Outcome, StoredAction } from './step.ts';
@@ -44,10 +44,11 @@ function summary(outcomes: readonly (readonly [string, Outcome])[], language: La
     if (outcome.outcome === 'changed') changes += 1;
     else if (outcome.outcome === 'unchanged') unchanged += 1;
     else {
-      const known = reasons.get(outcome.reason) ?? { count: 0, ids: [] };
+      const reason = storedForm(outcome.reason);
+      const known = reasons.get(reason) ?? { count: 0, ids: [] };
       known.count += 1;
       if (known.ids.length < MOST_IDS) known.ids.push(id);
-      reasons.set(outcome.reason, known);
+      reasons.set(reason, known);
     }
   }
   const refused = [...reasons].map(([reason, { count, ids }]) => ({

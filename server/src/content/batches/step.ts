@@ -1,7 +1,7 @@
 import type { Batch } from '@vitrine/contract/batches';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { StoredMembers } from '../fields/values/typed-value.ts';
 
 /** JSON that undoing needs: the state before and after the change. */
@@ -11,7 +11,7 @@ export type UndoRecord = Readonly<Record<string, unknown>>;
 export type Outcome =
   | { readonly outcome: 'changed'; readonly record: UndoRecord }
   | { readonly outcome: 'unchanged' }
-  | { readonly outcome: 'refused'; readonly reason: string };
+  | { readonly outcome: 'refused'; readonly reason: Sentence };
 
 /** An object of a batch; `record` is what the batch that is undone has kept of it. */
 export interface Item {
@@ -67,7 +67,7 @@ export interface StoredAction {
 }
 
 export const unchanged: Outcome = { outcome: 'unchanged' };
-export const refused = (reason: string): Outcome => ({ outcome: 'refused', reason });
+export const refused = (reason: Sentence): Outcome => ({ outcome: 'refused', reason });
 /** BATCH-9: the reason if an object has changed since the batch to be undone wrote it. */
-export const CHANGED_SINCE = sentence('changed since').text;
+export const CHANGED_SINCE = sentence('changed since');
 export const changedSince: Outcome = refused(CHANGED_SINCE);

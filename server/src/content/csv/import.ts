@@ -8,7 +8,7 @@ import { readerLanguage } from '../../core/reader-language.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { JsonText } from '../../platform/http/answer.ts';
 import { refuse } from '../../platform/http/refuse.ts';
-import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, sentence, storedForm } from '../../platform/language/sentence.ts';
 import type { Received } from '../assets/receive.ts';
 import { addItems, createBatch, enqueueBatch, type NewItem } from '../batches/store.ts';
 import { rulesOf } from '../fields/types/registry.ts';
@@ -103,7 +103,8 @@ function itemOf({ id, changes, reason, row }: RowOutcome): NewItem {
     object_id: id ?? NO_ASSET,
     given: isWaiting ? Object.fromEntries(changes.map(({ field, to }) => [field.id, toMembers(to)])) : null,
     outcome: isWaiting ? null : reason === null ? 'unchanged' : 'refused',
-    reason: reason === null ? null : `row ${row}: ${saySentence('en', reason)}`,
+    reason:
+      reason === null ? null : storedForm(sentence('row {row}: {reason}', { row: String(row), reason })),
   };
 }
 

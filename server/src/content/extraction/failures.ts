@@ -6,9 +6,11 @@ import {
 import { sql } from 'kysely';
 import { shownAssets } from '../../access/assets.ts';
 import { handle } from '../../core/handle.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { newestFirst } from '../../platform/http/page.ts';
 import { notFound } from '../../platform/http/refuse.ts';
+import { sayStored } from '../../platform/language/sentence.ts';
 import { enqueueExtract } from '../assets/decoding-jobs.ts';
 
 interface FailureRow extends ExtractionFailure {
@@ -16,7 +18,7 @@ interface FailureRow extends ExtractionFailure {
 }
 
 /** Lists files that could not be read, with one asset of each that the caller may see. */
-export const list = handle(listExtractionFailures, async ({ db }, { caller, query }) => {
+export const list = handle(listExtractionFailures, async ({ db }, { caller, http, query }) => {
   const page = newestFirst(query, 'm.extracted_at', 'm.id');
   const { rows } = await sql<FailureRow>`
     select m.id, m.hash, m.error as reason, m.extracted_at as failed_at, shown.id as asset_id, shown.file_name
@@ -25,7 +27,11 @@ export const list = handle(listExtractionFailures, async ({ db }, { caller, quer
       order by a.created_at, a.id limit 1) shown on true
     where m.error is not null and ${page.after} ${page.order}`.execute(db);
   const cut = page.cut(rows, (row) => ({ at: row.failed_at, id: row.id }));
-  const items = cut.rows.map(({ id: _, ...failure }) => failure);
+  const language = readerLanguage(caller, http);
+  const items = cut.rows.map(({ id: _, reason, ...failure }) => ({
+    ...failure,
+    reason: sayStored(language, reason),
+  }));
   return { status: 200, body: { items, next_cursor: cut.next } };
 });
 

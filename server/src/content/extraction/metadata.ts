@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Deps } from '../../core/deps.ts';
 import type { Metadata, Unread } from '../../media/metadata/reader.ts';
 import type { ExtractedValues } from '../../media/metadata/source.ts';
-import { saySentence, verbatim } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence, storedForm } from '../../platform/language/sentence.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
 
 type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
@@ -10,7 +10,7 @@ type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
 /** What is stored of a file. */
 export interface KeptMetadata {
   sources: ExtractedValues;
-  /** Why it could not be read, or not completely. */
+  /** Why it could not be read, or not completely; to be said with `sayStored`. */
   error: string | null;
 }
 
@@ -28,14 +28,19 @@ async function readFile({ storage, metadata }: MetadataDeps, hash: string): Prom
   const key = originalKey(hash);
   const reader = await metadata.name();
   if ((await storage.head(key)) === null)
-    return { outcome: 'failed', reader, reason: verbatim('the bytes are missing') };
+    return { outcome: 'failed', reader, reason: sentence('the bytes are missing') };
   return storage.withLocalFile(key, (path) => metadata.read(path));
 }
+
+/** Returns the fault of a file that could be read in part, with the words of the reader. */
+const faultOf = ({ fault }: Metadata): Sentence | null =>
+  fault === null ? null : sentence('the file is damaged: {reason}', { reason: fault });
 
 /** Stores a reading, if the bytes still have a row. A failed one keeps the previous entries. */
 async function keep({ db }: MetadataDeps, hash: string, made: Metadata | Unread): Promise<KeptMetadata> {
   const read = made.outcome === 'read' ? made : null;
-  const error = made.outcome === 'read' ? made.fault : saySentence('en', made.reason);
+  const fault = made.outcome === 'read' ? faultOf(made) : made.reason;
+  const error = fault === null ? null : storedForm(fault);
   const sources = JSON.stringify(read?.sources ?? {});
   const raw = JSON.stringify(read?.raw ?? {});
   const { rows } = await sql<KeptMetadata>`

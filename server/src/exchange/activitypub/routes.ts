@@ -4,6 +4,7 @@ import { profilePath } from '../../content/public/page.ts';
 import type { Budgets } from '../../core/budgets.ts';
 import type { Deps } from '../../core/deps.ts';
 import { DatabaseUnavailable } from '../../platform/database/unavailable.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { clientAddress } from '../../platform/http/client-address.ts';
 import { refuseMethods } from '../../platform/http/methods.ts';
 import { prefersDocument } from '../../platform/http/prefers-document.ts';
@@ -104,7 +105,8 @@ export async function serveActivityPub(server: FastifyInstance, deps: Deps, budg
       try {
         parseStrict(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0));
       } catch (error) {
-        if (error instanceof Rejection) throw refuse('activity-malformed', { reason: error.message });
+        if (error instanceof Rejection)
+          throw refuse('activity-malformed', { reason: sentenceOfError(error) });
         throw error;
       }
     }

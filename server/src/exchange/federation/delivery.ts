@@ -5,6 +5,7 @@ import { enqueue, type JobHandler } from '../../core/job-table.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
+import { type Sentence, sentence, storedForm } from '../../platform/language/sentence.ts';
 import { rememberAnnounced } from './announced.ts';
 import { rememberSent } from './fields/send.ts';
 import { type Install, readInstall } from './identity.ts';
@@ -87,14 +88,14 @@ async function recordOutcome(
   db: Database,
   row: OutboxRow,
   status: 'sent' | 'failed' | 'skipped',
-  error: string | null,
+  error: Sentence | null,
 ): Promise<void> {
   // Deletes the envelopes, because they would preserve withdrawn content. A change that is tried again is rendered anew.
   await db
     .updateTable('federation_outbox')
     .set({
       status,
-      last_error: error,
+      last_error: error === null ? null : storedForm(error),
       attempts: (eb) => eb('attempts', '+', 1),
       sent_at: sql<string>`now()`,
       envelope: null,
@@ -125,14 +126,11 @@ async function skip(db: Database, row: OutboxRow): Promise<void> {
 }
 
 /** Returns when to try again, or null when the change is given up. */
-async function postpone(
-  db: Database,
-  row: OutboxRow,
-  { message: error, retryAfterMs }: Fault,
-): Promise<number | null> {
+async function postpone(db: Database, row: OutboxRow, { said, retryAfterMs }: Fault): Promise<number | null> {
+  const error = storedForm(said);
   await db.updateTable('federation_peers').set({ last_error: error }).where('id', '=', row.peer_id).execute();
   if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
-    await recordOutcome(db, row, 'failed', error);
+    await recordOutcome(db, row, 'failed', said);
     return null;
   }
   const wait = retryAfterMs === null ? pauseAfter(row.attempts) : Math.min(retryAfterMs, LONGEST_WAIT_MS);
@@ -181,7 +179,7 @@ async function keptEnvelopes(
 
 /** Why an envelope was not delivered; `final`: retrying is pointless. */
 interface Fault {
-  message: string;
+  said: Sentence;
   final: boolean;
   /** The requested delay in milliseconds; null if the peer requested none. */
   retryAfterMs: number | null;
@@ -190,9 +188,9 @@ interface Fault {
 }
 
 function faultOf(error: OutboundError): Fault {
-  const { status, reason, message, retryAfterMs } = error;
+  const { status, reason, sentence: said, retryAfterMs } = error;
   const refused = status !== null && status >= 400 && status < 500 && status !== 429;
-  return { message, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
+  return { said, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
 }
 
 /** Sends one envelope. Returns null if the peer accepted it. */
@@ -237,7 +235,7 @@ async function postBatch(
   return answer.results.map(({ status, reason = 'no reason' }) =>
     status === 'rejected'
       ? {
-          message: `it refuses the change (${reason})`,
+          said: sentence('it refuses the change ({reason})', { reason }),
           final: !passing.has(reason),
           retryAfterMs: null,
           reason,
@@ -314,7 +312,7 @@ async function record(
   )
     return postpone(db, row, fault);
   if (fault === null) await recordOutcome(db, row, 'sent', null);
-  else await recordOutcome(db, { ...row, preludes: [...preludes] }, 'failed', fault.message);
+  else await recordOutcome(db, { ...row, preludes: [...preludes] }, 'failed', fault.said);
   return null;
 }
 
@@ -386,10 +384,16 @@ async function announceNewKey(
     return null;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const message = `it has not accepted the new key of this library: ${error.message}`;
-    await deps.db.updateTable('federation_peers').set({ last_error: message }).where('id', '=', id).execute();
+    const said = sentence('it has not accepted the new key of this library: {reason}', {
+      reason: error.sentence,
+    });
+    await deps.db
+      .updateTable('federation_peers')
+      .set({ last_error: storedForm(said) })
+      .where('id', '=', id)
+      .execute();
     if (!isTemporaryFailure(error)) return null;
-    return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), message });
+    return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), said });
   }
 }
 

@@ -3,6 +3,7 @@ import { request as requestHttps } from 'node:https';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import type { Config } from '../../core/config.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { isAllowedAddress, pinnedLookup } from '../../platform/http/outbound-addresses.ts';
 import { type Sentence, sentence, WordedError } from '../../platform/language/sentence.ts';
 import type { Install } from './identity.ts';
@@ -26,6 +27,7 @@ export type OutboundFault =
 
 /** A request to another install that did not succeed. */
 export class OutboundError extends WordedError {
+  override readonly sentence: Sentence;
   readonly fault: OutboundFault;
   /** The status of the response; null without one. */
   readonly status: number | null;
@@ -35,7 +37,7 @@ export class OutboundError extends WordedError {
   readonly retryAfterMs: number | null;
 
   constructor(
-    said: string | Sentence,
+    said: Sentence,
     {
       fault = 'unexpected',
       status = null,
@@ -44,6 +46,7 @@ export class OutboundError extends WordedError {
     }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason' | 'retryAfterMs'>> = {},
   ) {
     super(said);
+    this.sentence = said;
     this.fault = fault;
     this.status = status;
     this.reason = reason;
@@ -251,7 +254,9 @@ async function jsonOf(response: IncomingMessage): Promise<unknown> {
     return parseStrict(body);
   } catch (error) {
     if (!(error instanceof Rejection)) throw error;
-    throw new OutboundError(sentence('its response is not strict JSON: {reason}', { reason: error.message }));
+    throw new OutboundError(
+      sentence('its response is not strict JSON: {reason}', { reason: sentenceOfError(error) }),
+    );
   }
 }
 

@@ -9,13 +9,16 @@ import { sql } from 'kysely';
 import type { Static } from 'typebox';
 import { handle } from '../../core/handle.ts';
 import { wakeDelivery } from '../../core/outbox/enqueue.ts';
+import { readerLanguage } from '../../core/reader-language.ts';
 import { refCursor } from '../../platform/http/cursor.ts';
 import { cutPage, DEFAULT_LIMIT, newestFirst } from '../../platform/http/page.ts';
+import { sayStored } from '../../platform/language/sentence.ts';
 import { readPeer } from './peers/show.ts';
 
 /** Lists pending, recently sent and abandoned changes of a peer, newest first. */
-export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
-  const peer = await readPeer(db, params.id);
+export const list = handle(listPeerQueue, async ({ db }, { caller, params, query, http }) => {
+  const language = readerLanguage(caller, http);
+  const peer = await readPeer(db, language, params.id);
   const limit = query.limit ?? DEFAULT_LIMIT;
   const before = refCursor.read(query.cursor)?.ref ?? Number.MAX_SAFE_INTEGER;
   const { rows } = await sql<
@@ -25,12 +28,17 @@ export const list = handle(listPeerQueue, async ({ db }, { params, query }) => {
     from federation_outbox where peer_id = ${peer.id} and seq < ${before} order by seq desc limit ${limit + 1}`.execute(
     db,
   );
-  return { status: 200, body: cutPage(rows, limit, (last) => refCursor.after({ ref: last.seq })) };
+  const page = cutPage(rows, limit, (last) => refCursor.after({ ref: last.seq }));
+  const items = page.items.map((row) => ({
+    ...row,
+    last_error: row.last_error === null ? null : sayStored(language, row.last_error),
+  }));
+  return { status: 200, body: { ...page, items } };
 });
 
 /** Requeues abandoned changes and retries all pending ones immediately. */
-export const retry = handle(retryPeerQueue, async ({ db }, { params }) => {
-  const peer = await readPeer(db, params.id);
+export const retry = handle(retryPeerQueue, async ({ db }, { caller, params, http }) => {
+  const peer = await readPeer(db, readerLanguage(caller, http), params.id);
   await db.transaction().execute(async (tx) => {
     await tx
       .updateTable('federation_outbox')

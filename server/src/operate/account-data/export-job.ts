@@ -9,7 +9,7 @@ import type { Deps } from '../../core/deps.ts';
 import { enqueue, type JobHandler } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
-import { type Sentence, sentence, WordedError } from '../../platform/language/sentence.ts';
+import { type Sentence, sentence, storedForm, WordedError } from '../../platform/language/sentence.ts';
 import { exportKey } from '../../platform/storage/object-key.ts';
 import { isOutOfRoom, requireRoom } from '../../platform/storage/room.ts';
 import { ExportError } from '../export/bag/paths.ts';
@@ -159,8 +159,8 @@ function whyFailed(error: unknown): Sentence | null {
   return isOutOfRoom(error) || isOutOfRoom(cause) ? sentence('the library has not enough room for it') : null;
 }
 
-async function fail(db: Database, id: string, { text: reason }: Sentence): Promise<void> {
-  await sql`update account_exports set state = 'failed', reason = ${reason}, finished_at = now(),
+async function fail(db: Database, id: string, said: Sentence): Promise<void> {
+  await sql`update account_exports set state = 'failed', reason = ${storedForm(said)}, finished_at = now(),
       expires_at = now() + make_interval(days => ${exportDays}::integer)
     where id = ${id} and state <> 'done'`.execute(db);
 }

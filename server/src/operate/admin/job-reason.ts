@@ -1,7 +1,7 @@
 import type { Language } from '@vitrine/contract/languages';
 import { withoutPaths } from '../../media/faults.ts';
 import { say } from '../../platform/language/say.ts';
-import { type Sentence, saySentence, sayStored, sentence } from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 
 /** Plain explanations of common errors, by their message; the first match is used. */
 const reasons: readonly [error: RegExp, reason: Sentence][] = [
@@ -54,5 +54,5 @@ export function reasonIn(language: Language, error: string | null): string | nul
   const line = withoutPaths(first.replace(/^(?:[A-Z]\w*)?Error:\s*/, '')).trim();
   if (line === '') return say(language, 'The job failed without an error message.');
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
-  return asSentence(sayStored(language, cut));
+  return asSentence(saySentence(language, { text: cut, values: {} }));
 }

@@ -10,7 +10,7 @@ import {
   readOwnKey,
   writeKeyFile,
 } from '../../people/identity/secret-key.ts';
-import { sentence } from '../../platform/language/sentence.ts';
+import { sentence, storedForm } from '../../platform/language/sentence.ts';
 import type { Manifest } from './manifest.ts';
 import { BackupError } from './target.ts';
 
@@ -60,15 +60,23 @@ async function replaceActorKeys(client: pg.ClientBase, secretKey: string): Promi
   return rows.length;
 }
 
+/** Why a connection is turned off. */
+const keyReplaced = sentence(
+  'a restore replaced the key of this library: remove this connection on both sides, and connect again',
+);
+
 /** Removes the keys of federation, which are made again when needed, and turns off connections that rely on them. */
 async function endConnections(client: pg.ClientBase): Promise<string[]> {
   await client.query("delete from settings where key = 'federation_key'");
   for (const table of ['federation_rotations', 'federation_keys', 'federation_box_keys'])
     await client.query(`delete from ${table}`);
-  const { rows } = await client.query<{ instance_url: string }>(`update federation_peers
+  const { rows } = await client.query<{ instance_url: string }>(
+    `update federation_peers
     set state = 'disabled', accepted_here_at = null, accepted_there_at = null, announced_key = null, updated_at = now(),
-      last_error = 'a restore replaced the key of this library: remove this connection on both sides, and connect again'
-    returning instance_url`);
+      last_error = $1
+    returning instance_url`,
+    [storedForm(keyReplaced)],
+  );
   return rows.map(({ instance_url }) => instance_url).sort();
 }
 

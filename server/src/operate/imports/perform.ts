@@ -8,6 +8,7 @@ import type { Deps } from '../../core/deps.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import type { OpenDatabase } from '../../platform/database/open.ts';
 import type { Database } from '../../platform/database/pool.ts';
+import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { atOnce } from '../../platform/files/operations.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
 import { say } from '../../platform/language/say.ts';
@@ -89,9 +90,8 @@ export async function performImport(
     });
     await run.end(isStopped() ? 'stopped' : 'done');
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     // The first error counts.
-    await run.end('failed', reason).catch(() => {});
+    await run.end('failed', sentenceOfError(error)).catch(() => {});
     throw error;
   } finally {
     bar.stop();

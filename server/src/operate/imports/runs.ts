@@ -1,7 +1,7 @@
 import type { ImportGroup, ImportRunReport, ImportStep } from '@vitrine/contract/imports';
 import { sql } from 'kysely';
 import type { Database } from '../../platform/database/pool.ts';
-import { type Sentence, saySentence } from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, storedForm } from '../../platform/language/sentence.ts';
 import { alike, type Report, type ReportEntry } from './report.ts';
 
 /** A group as it is stored: the reason in English, and as a sentence unless an earlier version has stored it. */
@@ -49,7 +49,7 @@ export interface RunLog {
   step(step: ImportStep): void;
   progress(done: number, total: number): void;
   /** Ends the run. */
-  end(state: 'done' | 'stopped' | 'failed', error?: string): Promise<void>;
+  end(state: 'done' | 'stopped' | 'failed', error?: Sentence): Promise<void>;
 }
 
 /** How often progress and the report so far are written. */
@@ -90,7 +90,11 @@ export async function openRun(db: Database, system: string, report: Report): Pro
       clearInterval(timer);
       await writing;
       if (state === 'done') now.step = 'finished';
-      await write({ state, error: error ?? null, finished_at: sql<string>`now()` });
+      await write({
+        state,
+        error: error === undefined ? null : storedForm(error),
+        finished_at: sql<string>`now()`,
+      });
     },
   };
 }

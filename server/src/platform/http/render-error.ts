@@ -62,7 +62,7 @@ function frameworkRefusal(error: Error): Refusal | null {
   if (code !== undefined) return refuse(code);
   const status = statusOf(error);
   if (status === 404) return refuse('not-found');
-  if (status === 413) return refuse('too-many-form-parts', { reason: error.message });
+  if (status === 413) return refuse('too-many-form-parts');
   if (status !== null) return refuse('request-refused', { reason: error.message });
   // The form parser's own errors carry no code.
   return /multipart|Malformed (part|content)/i.test(error.message) ? refuse('malformed-form') : null;

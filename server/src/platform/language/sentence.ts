@@ -69,9 +69,23 @@ export function saySentence(language: Language, { text, values, count }: Sentenc
       )(language, count, [one, other], said);
 }
 
-/** Returns an English text without values, as it is stored, in a language; one that the catalogues lack stays English. */
-export const sayStored = (language: Language, text: string): string =>
-  saySentence(language, { text, values: {} });
+/** The beginning of a stored sentence with values. No text of the service begins like this. */
+const WITH_VALUES = '{"text":';
+
+/** Returns a sentence as text to store: the English text alone if it has no values, otherwise JSON. */
+export const storedForm = ({ text, values, count }: Sentence): string =>
+  count === undefined && !/\{\w+\}/.test(text) ? text : JSON.stringify({ text, values, count });
+
+/** Returns the sentence of a stored form. An English text that an earlier version has stored is one without values. */
+function storedSentence(stored: string): Sentence {
+  if (!stored.startsWith(WITH_VALUES)) return { text: stored, values: {} };
+  // The cast: `storedForm` wrote it.
+  return JSON.parse(stored) as Sentence;
+}
+
+/** Returns what `storedForm` has made, in a language; a text that the catalogues lack stays English. */
+export const sayStored = (language: Language, stored: string): string =>
+  saySentence(language, storedSentence(stored));
 
 /** An error that people read in their language. Its `message` is in English, for logs and scripts. */
 export class WordedError extends Error {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ImportRunReport } from '@vitrine/contract/imports';
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
+import { sentence, storedForm } from '../../../src/platform/language/sentence.ts';
 import { openLibrary } from '../../support/library.ts';
 import { optionsFor, runImport, unpackHarbour } from './harbour.ts';
 
@@ -96,6 +97,11 @@ test('says why an import failed, and recognises one that was killed', { timeout:
   expect((await boss.ok('getImport', { params: { id } })).state).toBe('interrupted');
   await sql`update import_runs set seen_at = now() where id = ${id}`.execute(db);
   expect((await boss.ok('getImport', { params: { id } })).state).toBe('running');
+  // LANGUAGE-8
+  await sql`update import_runs set error = ${storedForm(sentence('the disk is full'))}`.execute(db);
+  const headers = { 'accept-language': 'de' };
+  for (const path of ['/admin/imports', `/admin/imports/${id}`])
+    expect((await boss.send(path, { headers })).text).toContain('die Festplatte ist voll');
   const unknown = { id: '00000000-0000-4000-8000-000000000000' };
   expect((await boss.refused('getImport', { params: unknown })).status).toBe(404);
 });

@@ -1,3 +1,4 @@
+import type { rejectionErrors } from '@vitrine/contract/errors/rejections';
 import type { Origin, Peer, PeerShare, SensitiveMember } from '@vitrine/contract/federation';
 import { phrase } from '#lib/languages/phrase.ts';
 import { shortDayOf } from '#lib/time/moments.ts';
@@ -31,6 +32,41 @@ export function stateOf({ state, accepted_here, accepted_there }: Peer): { label
         label: 'Not accepted yet',
         next: 'Compare the fingerprints with the administrator there, then accept.',
       };
+}
+
+/** The reasons of the protocol between libraries. */
+type RejectionReason = (typeof rejectionErrors)[keyof typeof rejectionErrors]['text'];
+
+const rejections: Readonly<Record<RejectionReason, string>> = {
+  invalid_context: 'It follows another version of the protocol.',
+  unsigned: 'The request is not signed.',
+  envelope_sig_missing: 'Its signature is missing.',
+  unsupported_algorithm: 'It is signed with an algorithm that is not supported.',
+  sig_malformed: 'Its signature is malformed.',
+  sig_invalid: 'Its signature does not match its content.',
+  unknown_key: 'The key that signed it is not known.',
+  unknown_field: 'It has a property that the protocol does not define.',
+  unknown_actor: 'The person who sent it is not known.',
+  unknown_peer: 'The sender is not a peer.',
+  peer_disabled: 'The connection to the sender is disabled.',
+  unknown_object: 'It is about something that does not exist here.',
+  unshared_object: 'It is about something that is not shared with the sender.',
+  encryption_required: 'It should have been encrypted.',
+  encryption_not_supported: 'Nobody here can decrypt it.',
+  plaintext_type_mismatch: 'Its encrypted content is not of the announced type.',
+  stale_request: 'It is too old, or the clocks differ by more than five minutes.',
+  replay: 'It was received before.',
+  decrypt_failed: 'It could not be decrypted.',
+  malformed: 'It is malformed.',
+  unsupported_type: 'It is of a type that is not supported.',
+  too_large: 'It is too large.',
+  forbidden: 'The sender may not do this.',
+};
+
+/** Says why something was refused, by the code of the reason. */
+export function rejectionInWords(reason: string): string {
+  const known: Readonly<Record<string, string>> = rejections;
+  return known[reason] ?? 'It was refused.';
 }
 
 /** Describes the recipients of a share and what they may do. */

@@ -54,7 +54,7 @@ function whyNot(caller: SignedIn, from: string | null, rule: StateRule): Outcome
     checkRule(caller, from, rule);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.message);
+    if (error instanceof Refusal) return refused(error.sentence);
     throw error;
   }
 }

@@ -47,7 +47,7 @@ function placesIn(
       where collection_id = ${collectionId}) placed on placed.item_id = ${kinds[kind].row}`,
     allowed: kinds[kind].allowed,
     // A placeholder cannot be placed, as if it did not exist (COLLECTION-21).
-    notAllowed: notFound().message,
+    notAllowed: notFound().sentence,
     judge,
     write,
     edited: null,
@@ -89,7 +89,7 @@ export function addToCollection(kind: Kind, collectionId: string): Action {
         id,
         ({ position }) => {
           if (position !== null) return unchanged;
-          if (room === 0) return refused(refuse('collection-full', { max: mostItems }).message);
+          if (room === 0) return refused(refuse('collection-full', { max: mostItems }).sentence);
           room -= 1;
           return { outcome: 'changed', record: {} };
         },

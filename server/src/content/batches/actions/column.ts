@@ -93,7 +93,7 @@ function columnAction(
       const outcome = judge(row, record);
       if (outcome.outcome !== 'changed' || !isPost || row.approved) return outcome;
       return opensToPublic(row, outcome.record) && (overrideReason === null || !mayOverride(step.caller))
-        ? refused(approvalRequired(0, 0, []).message)
+        ? refused(approvalRequired(0, 0, []).sentence)
         : outcome;
     },
     async write(changed) {
@@ -116,7 +116,7 @@ export function writeText(name: keyof typeof longest, text: string, appends: boo
     columnAction(name, step, ({ value: before }) => {
       const after = appends && before !== '' ? `${before}\n${text}` : text;
       if (after.length > longest[name])
-        return refused(refuse('value-too-long', { property: name, max: longest[name] }).message);
+        return refused(refuse('value-too-long', { property: name, max: longest[name] }).sentence);
       return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
     });
 }

@@ -29,7 +29,7 @@ export function createPostOf(action: AssetAction): Action {
       columns: sql`true as is_read`,
       allowed: shownAssets,
       // A placeholder cannot be posted (POST-17).
-      notAllowed: notFound().message,
+      notAllowed: notFound().sentence,
       judge: () => ({ outcome: 'changed', record: {} }),
       async write(changed) {
         const named = new Set(changed.map(({ row }) => row.id));

@@ -101,13 +101,13 @@ function valueAction(
       left join asset_field_values v on v.asset_id = a.id and v.field_id = d.id`,
     judge(row: ValueRow, record) {
       const refusal = refusalOfPair(field, { ...row, write_capability: field.write_capability }, clears);
-      if (refusal !== null) return refused(refusal.message);
+      if (refusal !== null) return refused(refusal.sentence);
       const before = storedIn(row);
       let after: TypedValue | null | Outcome;
       try {
         after = next(before, record);
       } catch (error) {
-        if (error instanceof Refusal) return refused(error.message);
+        if (error instanceof Refusal) return refused(error.sentence);
         throw error;
       }
       if (after !== null && 'outcome' in after) return after;

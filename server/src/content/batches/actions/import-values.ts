@@ -105,7 +105,7 @@ function outcomeOf(cells: readonly Cell[], after: readonly (TypedValue | null)[]
   if (changes.length === 0) return unchanged;
   for (const { field, pair, after: value } of changes) {
     const refusal = refusalOfPair(field, pair, value === null);
-    if (refusal !== null) return refused(refusal.message);
+    if (refusal !== null) return refused(refusal.sentence);
   }
   const byField = (value: (change: (typeof changes)[number]) => TypedValue | null) =>
     Object.fromEntries(changes.map((change) => [change.field.id, toMembers(value(change))]));
@@ -140,7 +140,7 @@ async function decide(
         decided.set(id, outcomeOf(cells, await resolveCells(step, cells)));
       } catch (refusal) {
         if (!(refusal instanceof Refusal)) throw refusal;
-        decided.set(id, refused(refusal.message));
+        decided.set(id, refused(refusal.sentence));
       }
     }
     return decided;

@@ -46,7 +46,7 @@ function whyNot(
     if (!isApproved && (overrideReason === null || !mayOverride(caller))) throw approvalRequired(0, 0, []);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.message);
+    if (error instanceof Refusal) return refused(error.sentence);
     throw error;
   }
 }

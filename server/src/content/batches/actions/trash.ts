@@ -59,12 +59,12 @@ interface TrashRow {
 
 /** Decides whether an object in the trash may be restored; others learn nothing of it. */
 function judgeRestore(caller: SignedIn, row: TrashRow | undefined): Outcome {
-  if (row === undefined) return refused(notFound().message);
+  if (row === undefined) return refused(notFound().sentence);
   const { owner: ownerRef, deleted_by_user_ref: deletedByRef, deleted_at } = row;
-  if (!knowsOfTrashed(caller, { ownerRef, deletedByRef })) return refused(notFound().message);
+  if (!knowsOfTrashed(caller, { ownerRef, deletedByRef })) return refused(notFound().sentence);
   return mayRestore(caller, deletedByRef)
     ? { outcome: 'changed', record: { deleted_at } }
-    : refused(refuse('restore-not-yours').message);
+    : refused(refuse('restore-not-yours').sentence);
 }
 
 type Judge = (caller: SignedIn, row: TrashRow | undefined, record: UndoRecord | null) => Outcome;

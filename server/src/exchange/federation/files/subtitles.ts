@@ -7,6 +7,7 @@ import type { Deps } from '../../../core/deps.ts';
 import type { JobHandler } from '../../../core/job-table.ts';
 import type { Columns, Tx } from '../../../platform/database/pool.ts';
 import { Refusal } from '../../../platform/http/refuse.ts';
+import { sentence } from '../../../platform/language/sentence.ts';
 import { subtitlesKey } from '../../../platform/storage/object-key.ts';
 import { requireRoom } from '../../../platform/storage/room.ts';
 import { type Install, readInstall } from '../identity.ts';
@@ -50,7 +51,7 @@ async function receiveBytes(deps: Deps, bytes: Readable, most: number): Promise<
     return await receive(bytes, deps.storage, most);
   } catch (error) {
     if (!(error instanceof Refusal) || error.status !== 413) throw error;
-    throw new OutboundError('the subtitles are too large', { fault: 'too_large' });
+    throw new OutboundError(sentence('the subtitles are too large'), { fault: 'too_large' });
   }
 }
 
@@ -71,7 +72,9 @@ async function download(deps: Deps, install: Install, wanted: Missing): Promise<
   if (named && (await isWebVtt(received.path))) return received;
   await discard(received.path);
   throw new OutboundError(
-    named ? 'the subtitles are not WebVTT' : 'the peer sends other bytes than it announced',
+    named
+      ? sentence('the subtitles are not WebVTT')
+      : sentence('the peer sends other bytes than it announced'),
   );
 }
 

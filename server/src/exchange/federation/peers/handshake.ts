@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import type { Deps } from '../../../core/deps.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
+import { sentence, storedForm } from '../../../platform/language/sentence.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { Rejection } from '../protocol/rejection.ts';
 import { revokeSharesWith } from '../shares/revoke.ts';
@@ -92,7 +93,7 @@ export async function receiveUnpair(
         state: 'disabled',
         accepted_there_at: null,
         accepted_here_at: null,
-        last_error: 'the peer ended the pairing',
+        last_error: storedForm(sentence('the peer ended the pairing')),
         updated_at: sql<string>`now()`,
       })
       .where('id', '=', peerId)

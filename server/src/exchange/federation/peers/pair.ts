@@ -7,10 +7,11 @@ import type { Deps } from '../../../core/deps.ts';
 import { handle } from '../../../core/handle.ts';
 import { enqueue } from '../../../core/job-table.ts';
 import { wakeDelivery } from '../../../core/outbox/enqueue.ts';
+import { readerLanguage } from '../../../core/reader-language.ts';
 import { recordEvent } from '../../../people/audit/record.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
-import { sentenceOfError } from '../../../platform/faults/worded-errors.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
+import { storedForm } from '../../../platform/language/sentence.ts';
 import { type Install, instanceDocument, readInstall, requireInstall } from '../identity.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { OutboundError, postSigned } from '../outbound.ts';
@@ -49,7 +50,7 @@ function record(tx: Tx, caller: SignedIn, event: string, peer: { instance_url: s
 }
 
 /** Reads and pins the key of the install at this address (FED-10). */
-export const add = handle(addPeer, async (deps, { caller, body }) => {
+export const add = handle(addPeer, async (deps, { caller, body, http }) => {
   const own = await requireInstall(deps);
   const found = await readInstanceAt(deps, body.address);
   if (found.url === own.url) throw refuse('peer-is-this-library');
@@ -73,7 +74,7 @@ export const add = handle(addPeer, async (deps, { caller, body }) => {
     await record(tx, caller, 'created', { instance_url: found.url, public_key: found.publicKey });
     return row.id;
   });
-  return { status: 201, body: await readPeer(deps.db, id) };
+  return { status: 201, body: await readPeer(deps.db, readerLanguage(caller, http), id) };
 });
 
 /**
@@ -114,10 +115,10 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
     if (!(error instanceof OutboundError)) throw error;
     await deps.db
       .updateTable('federation_peers')
-      .set({ last_error: error.message })
+      .set({ last_error: storedForm(error.sentence) })
       .where('id', '=', peer.id)
       .execute();
-    throw refuse('peer-did-not-take-part', { reason: sentenceOfError(error) });
+    throw refuse('peer-did-not-take-part', { reason: error.sentence });
   }
 }
 
@@ -125,7 +126,7 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
  * States that an administrator here compared the fingerprints (FED-11). The peer is connected once both sides have
  * accepted. Repeatable: when the peer could not be reached, the next call sends the step again.
  */
-export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
+export const accept = handle(acceptPeer, async (deps, { caller, params, http }) => {
   const own = await requireInstall(deps);
   const peer = await deps.db.transaction().execute(async (tx) => {
     const locked = await lockPeer(tx, params.id);
@@ -168,10 +169,10 @@ export const accept = handle(acceptPeer, async (deps, { caller, params }) => {
         .execute();
     }
   }
-  return { status: 200, body: await readPeer(deps.db, params.id) };
+  return { status: 200, body: await readPeer(deps.db, readerLanguage(caller, http), params.id) };
 });
 
-export const disable = handle(disablePeer, async ({ db }, { caller, params }) => {
+export const disable = handle(disablePeer, async ({ db }, { caller, params, http }) => {
   await db.transaction().execute(async (tx) => {
     const peer = await lockPeer(tx, params.id);
     if (peer.state === 'disabled') return;
@@ -183,11 +184,11 @@ export const disable = handle(disablePeer, async ({ db }, { caller, params }) =>
       .execute();
     await record(tx, caller, 'disabled', peer);
   });
-  return { status: 200, body: await readPeer(db, params.id) };
+  return { status: 200, body: await readPeer(db, readerLanguage(caller, http), params.id) };
 });
 
 /** Changes whether posts that are public at the peer are public here, also those that arrived before. */
-export const update = handle(updatePeer, async ({ db }, { caller, params, body }) => {
+export const update = handle(updatePeer, async ({ db }, { caller, params, body, http }) => {
   const { accept_public: acceptPublic } = body;
   if (acceptPublic != null) {
     await db.transaction().execute(async (tx) => {
@@ -206,7 +207,7 @@ export const update = handle(updatePeer, async ({ db }, { caller, params, body }
       });
     });
   }
-  return { status: 200, body: await readPeer(db, params.id) };
+  return { status: 200, body: await readPeer(db, readerLanguage(caller, http), params.id) };
 });
 
 /** Returns the shares that end, for the request to the peer; none if it was not connected, or without an address. */

@@ -1,3 +1,5 @@
+import { type Sentence, WordedError } from '../../../platform/language/sentence.ts';
+
 /**
  * Why an envelope or a request of a peer is refused. The reasons up to `decrypt_failed` are those of the protocol, the
  * others our own.
@@ -54,15 +56,15 @@ export const rejectionReasons = [
 export type RejectionReason = (typeof rejectionReasons)[number];
 
 /** A refusal of what a peer sent. Its message is for the operators of both sides. */
-export class Rejection extends Error {
+export class Rejection extends WordedError {
   readonly reason: RejectionReason;
   /** What is logged for the operators of this library, if that is more than the message. */
   readonly logged: string;
 
-  constructor(reason: RejectionReason, detail: string, logged = detail) {
+  constructor(reason: RejectionReason, detail: string | Sentence, logged?: string) {
     super(detail);
     this.reason = reason;
-    this.logged = logged;
+    this.logged = logged ?? this.message;
   }
 }
 

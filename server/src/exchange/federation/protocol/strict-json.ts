@@ -1,3 +1,4 @@
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 import { Rejection } from './rejection.ts';
 
 /** The largest body of a request: a batch of envelopes, in bytes. */
@@ -7,20 +8,20 @@ const DEEPEST = 32;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-function malformed(detail: string): Rejection {
+function malformed(detail: Sentence): Rejection {
   return new Rejection('malformed', detail);
 }
 
 /** Refuses text that parsers interpret differently or that PostgreSQL cannot store. */
 function checkText(value: string): void {
-  if (!value.isWellFormed()) throw malformed('a string contains half of a surrogate pair');
-  if (value.includes('\0')) throw malformed('a string contains a NUL character');
+  if (!value.isWellFormed()) throw malformed(sentence('a string contains half of a surrogate pair'));
+  if (value.includes('\0')) throw malformed(sentence('a string contains a NUL character'));
 }
 
 function checkNumber(token: string): void {
   const number = Number(token);
   if (!Number.isFinite(number) || (Number.isInteger(number) && !Number.isSafeInteger(number)))
-    throw malformed('a number is too large to be read exactly');
+    throw malformed(sentence('a number is too large to be read exactly'));
 }
 
 const [QUOTE, BACKSLASH, OPEN_BRACE, OPEN_BRACKET, CLOSE_BRACE, CLOSE_BRACKET] = Buffer.from('"\\{[}]');
@@ -35,7 +36,7 @@ function checkDepth(bytes: Uint8Array): void {
     else if (inString) index += byte === BACKSLASH ? 1 : 0;
     else if (byte === OPEN_BRACE || byte === OPEN_BRACKET) depth++;
     else if (byte === CLOSE_BRACE || byte === CLOSE_BRACKET) depth--;
-    if (depth > DEEPEST) throw malformed('the JSON is nested too deeply');
+    if (depth > DEEPEST) throw malformed(sentence('the JSON is nested too deeply'));
   }
 }
 
@@ -61,7 +62,7 @@ function checkTokens(json: string): void {
       const value: string = JSON.parse(token);
       checkText(value);
       if (expectsName && names != null) {
-        if (names.has(value)) throw malformed('a property appears twice');
+        if (names.has(value)) throw malformed(sentence('a property appears twice'));
         names.add(value);
         expectsName = false;
       }
@@ -77,7 +78,8 @@ function checkTokens(json: string): void {
  * and, as `too_large`, more than a megabyte.
  */
 export function parseStrict(bytes: Uint8Array): unknown {
-  if (bytes.length > MOST_BYTES) throw new Rejection('too_large', 'the body has more than a megabyte');
+  if (bytes.length > MOST_BYTES)
+    throw new Rejection('too_large', sentence('the body has more than a megabyte'));
   checkDepth(bytes);
   let json: string;
   let value: unknown;
@@ -85,7 +87,7 @@ export function parseStrict(bytes: Uint8Array): unknown {
     json = utf8.decode(bytes);
     value = JSON.parse(json);
   } catch {
-    throw malformed('the body is not JSON in UTF-8');
+    throw malformed(sentence('the body is not JSON in UTF-8'));
   }
   checkTokens(json);
   return value;

@@ -149,7 +149,7 @@ type SessionRow = AccountRow<number>;
 function endSessions(): Action {
   return changeAccounts<SessionRow>(async (tx, caller) => ({
     now: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref)`,
-    own: sentence('a batch does not end your own sessions').text,
+    own: sentence('a batch does not end your own sessions'),
     isUnchanged: ({ now }) => now === 0,
     after: () => 0,
     async write(refs, rows) {

@@ -14,7 +14,7 @@ import { callerNow, othersAdminister } from '../../../people/roles/last-administ
 import type { Tx } from '../../../platform/database/pool.ts';
 import { takeLock } from '../../../platform/database/take-lock.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { sentence } from '../../../platform/language/sentence.ts';
+import { type Sentence, sentence } from '../../../platform/language/sentence.ts';
 
 /** An account that a batch changes; actions add the columns that decide. */
 export interface AccountRow<State = unknown> {
@@ -33,9 +33,9 @@ export interface AccountAction<Row extends AccountRow> {
   readonly columns?: RawBuilder<unknown>;
   readonly joins?: RawBuilder<unknown>;
   /** Why the caller's own account is refused; null if it may be changed. */
-  readonly own: string | null;
+  readonly own: Sentence | null;
   /** Returns why the account is refused although the caller administers it; null if it is not. */
-  reasonAgainst?(row: Row): string | null;
+  reasonAgainst?(row: Row): Sentence | null;
   /** Whether the account does not change. */
   isUnchanged(row: Row): boolean;
   /** Whether an administrator no longer counts as one afterwards (ROLE-11). */
@@ -46,9 +46,9 @@ export interface AccountAction<Row extends AccountRow> {
 }
 
 /** BATCH-13: the reason against the caller's own account. */
-export const OWN_ACCOUNT = sentence('a batch does not change your own account').text;
+export const OWN_ACCOUNT = sentence('a batch does not change your own account');
 /** TEAM-9: the reason against adding the caller to a team. */
-export const OWN_MEMBERSHIP = refuse('cannot-add-yourself-to-team').message;
+export const OWN_MEMBERSHIP = refuse('cannot-add-yourself-to-team').sentence;
 
 /** Refuses the last of the changes that together would leave no administrator (ROLE-11). */
 async function keepAdministrator<Row extends AccountRow>(
@@ -63,13 +63,13 @@ async function keepAdministrator<Row extends AccountRow>(
   });
   const last = demoted.at(-1);
   if (last !== undefined && !(await othersAdminister(tx, demoted)))
-    outcomes.set(String(last), refused(refuse('last-administrator').message));
+    outcomes.set(String(last), refused(refuse('last-administrator').sentence));
 }
 
 /** Returns why the caller's own account is not changed. */
-async function reasonAgainstOwn(tx: Tx, row: AccountRow, own: string): Promise<string> {
+async function reasonAgainstOwn(tx: Tx, row: AccountRow, own: Sentence): Promise<Sentence> {
   const isLast = own === OWN_ACCOUNT && row.administers && !(await othersAdminister(tx, [row.ref]));
-  return isLast ? refuse('last-administrator').message : own;
+  return isLast ? refuse('last-administrator').sentence : own;
 }
 
 /** Decides about an account that the caller administers. */
@@ -113,8 +113,8 @@ export function changeAccounts<Row extends AccountRow>(
     const outcomes = new Map<string, Outcome>();
     for (const { id } of items) {
       const row = byId.get(id);
-      if (row === undefined) outcomes.set(id, refused(notFound().message));
-      else if (!allowed.has(row.ref)) outcomes.set(id, refused(refuse('account-has-more-rights').message));
+      if (row === undefined) outcomes.set(id, refused(notFound().sentence));
+      else if (!allowed.has(row.ref)) outcomes.set(id, refused(refuse('account-has-more-rights').sentence));
       else outcomes.set(id, await decide({ ...step, caller }, row, action));
     }
     await keepAdministrator(tx, outcomes, byId, action);

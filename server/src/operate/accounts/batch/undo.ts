@@ -11,6 +11,7 @@ import { writeExpiry } from '../../../people/users/administer.ts';
 import { writeStatus } from '../../../people/users/status.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { Refusal, refuse } from '../../../platform/http/refuse.ts';
+import type { Sentence } from '../../../platform/language/sentence.ts';
 import {
   type AccountAction,
   type AccountRow,
@@ -97,13 +98,13 @@ export const undoStatus = undoAccounts<StatusRow>(async (tx, caller, before) => 
   },
 }));
 
-/** Returns the message of the refusal that a check throws; null if it passes. */
-function reasonOf(check: () => void): string | null {
+/** Returns the words of the refusal that a check throws; null if it passes. */
+function reasonOf(check: () => void): Sentence | null {
   try {
     check();
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return error.message;
+    if (error instanceof Refusal) return error.sentence;
     throw error;
   }
 }
