@@ -1,3 +1,4 @@
+import { sentence } from '../platform/language/sentence.ts';
 import { ffmpeg } from './ffmpeg/choose.ts';
 import { readHead } from './head.ts';
 import { BrokenFile, type SourceFile, type Still } from './still.ts';
@@ -41,7 +42,7 @@ export async function stillOfFrames(file: SourceFile, outDir: string): Promise<S
   const player = await ffmpeg();
   const source = { path, mime: 'video/mp4' };
   const { video } = await player.probe(source);
-  if (video === null) throw new BrokenFile('it has no frames');
+  if (video === null) throw new BrokenFile(sentence('it has no picture that can be decoded'));
   const { picture } = await makePoster(player, { source, video, atSeconds: 0 }, outDir);
   return { ...animated, picture, shape: { width: video.width, height: video.height } };
 }

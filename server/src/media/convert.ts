@@ -3,12 +3,12 @@ import { copyFile, readFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Sharp } from 'sharp';
-import { type Sentence, sentence, verbatim } from '../platform/language/sentence.ts';
+import { type Sentence, sentence } from '../platform/language/sentence.ts';
 import { requireRoomIn } from './faults.ts';
 import { contain } from './ladder.ts';
 import { mostPixels, refusalOf } from './raster.ts';
 import { openStill } from './renderable.ts';
-import { BrokenFile, NotDrawable } from './still.ts';
+import { tooManyPixels } from './still.ts';
 import { drawableSvg } from './svg.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
 
@@ -57,8 +57,7 @@ async function draw(
   const options = { ...strictnessOf(picture.mime), limitInputPixels: limit, sequentialRead: true };
   const { autoOrient } = await sharp(bytes, { ...options, limitInputPixels: false }).metadata();
   const { width, height } = autoOrient;
-  if (width * height > limit)
-    return sentence('{width} x {height} pixels are more than are rendered', { width, height });
+  if (width * height > limit) return tooManyPixels({ width, height }).sentence;
   const edge = Math.min(conversion.maxDim ?? Math.max(width, height), longestEdge[conversion.format]);
   const shape = contain(edge, autoOrient);
   const upright = sharp(bytes, options).autoOrient().resize(shape.width, shape.height, { fit: 'fill' });
@@ -151,9 +150,8 @@ export async function convertFile(
     const fault = await draw(picture, { ...conversion, format }, drawn);
     return fault ?? (await writeMetadata(drawn, file.path, conversion, to));
   } catch (error) {
-    const reason =
-      error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
+    const reason = refusalOf(error);
     await requireRoomIn(outDir);
-    return verbatim(reason);
+    return reason;
   }
 }

@@ -2,10 +2,11 @@ import { statSync, writeFileSync } from 'node:fs';
 import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Sharp } from 'sharp';
+import { type Sentence, sentence } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
-import type { MadeFile } from './still.ts';
+import { BrokenFile, type MadeFile, NotDrawable, tooLarge, tooManyPixels, undecodable } from './still.ts';
 import { drawableSvg } from './svg.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
@@ -39,8 +40,8 @@ interface RenderedFile extends MadeFile {
  */
 export type RenderOutcome =
   | { outcome: 'rendered'; width: number; height: number; thumbhash: string; renditions: RenderedFile[] }
-  | { outcome: 'unsupported'; reason: string }
-  | { outcome: 'broken'; reason: string; detail?: string };
+  | { outcome: 'unsupported'; reason: Sentence }
+  | { outcome: 'broken'; reason: Sentence; detail?: string };
 
 /** A picture that can be decoded repeatedly. */
 interface Source {
@@ -122,7 +123,7 @@ function messageOf(error: unknown): string {
   const lines = (error instanceof Error ? error.message : String(error))
     .split('\n')
     .map((line) => line.replace(badSeek, '').trim());
-  return withoutPaths(lines.find((line) => line !== '' && !line.endsWith(':')) ?? 'cannot be decoded');
+  return withoutPaths(lines.find((line) => line !== '' && !line.endsWith(':')) ?? '');
 }
 
 /** Matches messages of libvips and its loaders about features that the build lacks, as opposed to broken files. */
@@ -130,14 +131,18 @@ const undecodableKind =
   /not configured|not implemented|not supported|unsupported (?!image format)|omitted at compile time|no known route|exceeds pixel limit/i;
 
 function refused(error: unknown): RenderOutcome {
-  const reason = messageOf(error);
-  return { outcome: undecodableKind.test(reason) ? 'unsupported' : 'broken', reason };
+  const message = messageOf(error);
+  return {
+    outcome: undecodableKind.test(message) ? 'unsupported' : 'broken',
+    reason: undecodable(message),
+  };
 }
 
-/** Returns the reason why libvips cannot draw a picture. Throws the error if the machine is at fault. */
-export function refusalOf(error: unknown): string {
+/** Returns the reason why a picture cannot be drawn. Throws the error if the machine is at fault. */
+export function refusalOf(error: unknown): Sentence {
+  if (error instanceof NotDrawable || error instanceof BrokenFile) return error.sentence;
   if (isFaultOfTheMachine(error)) throw error;
-  return messageOf(error);
+  return undecodable(messageOf(error));
 }
 
 /**
@@ -170,10 +175,11 @@ export async function renderLadder(
   rungs: readonly Rung[],
   { outDir, maxPixels = mostPixels(mime) }: { outDir: string; maxPixels?: number },
 ): Promise<RenderOutcome> {
-  if (!isPicture(mime)) return { outcome: 'unsupported', reason: `${mime} is not rendered` };
+  if (!isPicture(mime))
+    return { outcome: 'unsupported', reason: sentence('{mime} is not rendered', { mime }) };
   const drawingBytes = mime === 'image/svg+xml' ? statSync(path).size : 0;
   if (drawingBytes > MAX_SVG_BYTES) {
-    return { outcome: 'unsupported', reason: `a drawing of ${drawingBytes} bytes is more than is rendered` };
+    return { outcome: 'unsupported', reason: tooLarge(drawingBytes).sentence };
   }
   try {
     const source = await sourceOf(path, mime, maxPixels);
@@ -181,7 +187,7 @@ export async function renderLadder(
     const header = await sharp(source.bytes, { failOn: source.failOn, limitInputPixels: false }).metadata();
     const { width, height } = header.autoOrient;
     if (width * height > maxPixels) {
-      return { outcome: 'unsupported', reason: `${width} x ${height} pixels are more than are rendered` };
+      return { outcome: 'unsupported', reason: tooManyPixels({ width, height }).sentence };
     }
     const made = await render(source, { width, height }, rungs, outDir);
     return { outcome: 'rendered', width, height, ...made };

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaFacts } from '@vitrine/contract/media';
+import { sentence } from '../platform/language/sentence.ts';
 import { type ExifSummary, readExif } from './exif.ts';
 import { requireRoomIn } from './faults.ts';
 import type { Rung } from './ladder.ts';
@@ -54,7 +55,7 @@ async function drawLadder(
     const whole = await mend(picture, outDir);
     return whole === null ? ladder : await renderLadder(whole, rungs, { outDir });
   } catch (error) {
-    if (error instanceof NotDrawable) return { outcome: 'unsupported', reason: error.message };
+    if (error instanceof NotDrawable) return { outcome: 'unsupported', reason: error.sentence };
     throw error;
   }
 }
@@ -74,14 +75,14 @@ export async function renderFile(
     still = await openStill(file, outDir, (part) => report(part * STILL_PART));
   } catch (error) {
     if (error instanceof NotDrawable)
-      return { ...nothing, ladder: { outcome: 'unsupported', reason: error.message } };
+      return { ...nothing, ladder: { outcome: 'unsupported', reason: error.sentence } };
     if (!(error instanceof BrokenFile)) throw error;
     await requireRoomIn(outDir);
-    return { ...nothing, ladder: { outcome: 'broken', reason: error.message, ...detailOf(error) } };
+    return { ...nothing, ladder: { outcome: 'broken', reason: error.sentence, ...detailOf(error) } };
   }
   const {
     picture,
-    reason = 'nothing to draw',
+    reason = sentence('nothing to draw'),
     shape = {},
     extras = [],
     facts = {},

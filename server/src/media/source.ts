@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { sentence } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
-import { BrokenFile, NotDrawable } from './still.ts';
+import { BrokenFile, NotDrawable, tooLarge, tooManyPixels, undecodable } from './still.ts';
 
 /** Maximum number of pixels that a maker decodes; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
@@ -32,7 +33,7 @@ export async function withSource<T>(path: string, use: (source: Source) => T | P
   };
   const read = (at: number, length: number) => {
     const bytes = at >= 0 && length >= 0 && at + length <= size ? readUpTo(at, length) : null;
-    if (bytes?.length !== length) throw new BrokenFile('it ends too early');
+    if (bytes?.length !== length) throw new BrokenFile(sentence('it ends too early'));
     return bytes;
   };
   try {
@@ -47,15 +48,15 @@ export async function withSource<T>(path: string, use: (source: Source) => T | P
  * NotDrawable.
  */
 export function checkShape(width: number, height: number, maxPixels = MAX_PIXELS): void {
-  if (!(width > 0 && height > 0)) throw new BrokenFile('it declares no pixels');
+  if (!(width > 0 && height > 0)) throw new BrokenFile(sentence('it has no pixels'));
   if (width * height > maxPixels) {
-    throw new NotDrawable(`${width} x ${height} pixels are more than are rendered`);
+    throw tooManyPixels({ width, height });
   }
 }
 
 /** Reads a whole file into memory. Throws NotDrawable if it has more than `limit` bytes. */
 export function readAll(source: Source, limit: number): Buffer {
-  if (source.size > limit) throw new NotDrawable(`a file of ${source.size} bytes is more than is rendered`);
+  if (source.size > limit) throw tooLarge(source.size);
   return source.read(0, source.size);
 }
 
@@ -76,6 +77,6 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
       throw new Error('out of memory', { cause: error });
     }
     const reason = withoutPaths(message.split('\n')[0] ?? '').slice(0, 200);
-    throw new BrokenFile(reason || 'it cannot be decoded', { cause: error });
+    throw new BrokenFile(undecodable(reason), { cause: error });
   }
 }

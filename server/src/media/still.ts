@@ -1,6 +1,7 @@
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import type { MediaFacts } from '@vitrine/contract/media';
 import type { RenditionType } from '@vitrine/contract/renditions';
+import { type Sentence, sentence, WordedError } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from './faults.ts';
 import type { Shape } from './ladder.ts';
 
@@ -40,7 +41,7 @@ export interface Still {
   /** A picture for the ladder, of a type that libvips opens; null if nothing of the file can be drawn. */
   picture: { path: string; mime: string } | null;
   /** The reason why there is no picture: one clause about the file. */
-  reason?: string;
+  reason?: Sentence;
   /** Size of the original in pixels, if the picture is smaller. */
   shape?: Shape;
   /** Renditions besides the ladder. */
@@ -63,14 +64,46 @@ export type StillMaker = (
   report?: (part: number) => void,
 ) => Promise<Still>;
 
-/** The file seems valid but cannot be drawn. The message is one clause about the file. */
-export class NotDrawable extends Error {}
+/** What is wrong with a file, as one clause about it. */
+class FileFault extends WordedError {
+  override readonly sentence: Sentence;
+  constructor(said: Sentence, options?: ErrorOptions) {
+    super(said, options);
+    this.sentence = said;
+  }
+}
 
-/**
- * The file is damaged. The message is one clause about the file; the cause is the parser's error, if the fault is
- * unclear.
- */
-export class BrokenFile extends Error {}
+/** The file seems valid but cannot be drawn. */
+export class NotDrawable extends FileFault {}
+
+/** The file is damaged. The cause is the parser's error, if the fault is unclear. */
+export class BrokenFile extends FileFault {}
+
+/** Returns the error of a damaged header. This and other details are technical, and the same in every language. */
+export const damagedHeader = (detail: string): BrokenFile =>
+  new BrokenFile(sentence('its header is damaged ({detail})', { detail }));
+
+/** Returns the error of damaged pixels. */
+export const damagedPixels = (detail: string): BrokenFile =>
+  new BrokenFile(sentence('its pixels are damaged ({detail})', { detail }));
+
+/** Returns the error of pixels in a form that no decoder reads. */
+export const unreadablePixels = (detail: string): NotDrawable =>
+  new NotDrawable(sentence('its pixels are stored in a way that cannot be read ({detail})', { detail }));
+
+/** Returns the error of a file with too many bytes. */
+export const tooLarge = (bytes: number): NotDrawable =>
+  new NotDrawable(sentence('a file of {bytes} bytes is more than is rendered', { bytes }));
+
+/** Returns the error of a picture or a film with too many pixels. */
+export const tooManyPixels = ({ width, height }: { width: number; height: number }): NotDrawable =>
+  new NotDrawable(sentence('{width} x {height} pixels are more than are rendered', { width, height }));
+
+/** Returns why a file cannot be decoded, with the words of a library or program, if it has any. */
+export const undecodable = (detail: string): Sentence =>
+  detail === ''
+    ? sentence('it cannot be decoded')
+    : sentence('it cannot be decoded (“{detail}”)', { detail });
 
 /** Resolves to the result of `made`, or to null if it rejects with BrokenFile. */
 export async function nullIfBroken<T>(made: Promise<T>): Promise<T | null> {
@@ -86,7 +119,7 @@ export async function nullIfBroken<T>(made: Promise<T>): Promise<T | null> {
  * Runs code that reads an untrusted file. Parsers throw all kinds of errors for a damaged file, so any error except
  * those above and faults of the machine becomes a BrokenFile with this reason.
  */
-export async function asFileFault<T>(reason: string, read: () => Promise<T>): Promise<T> {
+export async function asFileFault<T>(reason: Sentence, read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (error) {

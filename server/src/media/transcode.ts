@@ -1,4 +1,5 @@
 import type { MediaFacts } from '@vitrine/contract/media';
+import { type Sentence, sentence } from '../platform/language/sentence.ts';
 import { isPlayed, makePlayable } from './audio/playable.ts';
 import { requireRoomIn } from './faults.ts';
 import { ffmpeg } from './ffmpeg/choose.ts';
@@ -11,7 +12,7 @@ import { makeStreams } from './video/hls.ts';
 /** The outcome of a transcode. The reason of `broken` is one clause about the file. */
 export type Transcoded =
   | { outcome: 'done'; renditions: readonly MadeRendition[] }
-  | { outcome: 'broken'; reason: string };
+  | { outcome: 'broken'; reason: Sentence };
 
 /** Returns whether a file with these facts has renditions that are made by a transcode. */
 export function isTranscoded(mime: string, facts: MediaFacts): boolean {
@@ -40,7 +41,7 @@ export function transcodeLimit({ duration_seconds = 0 }: MediaFacts): number {
 async function filmOf(file: Source, outDir: string): Promise<Source> {
   if (mediaTypes.includes(file.mime)) return file;
   const film = await cutFilm(file, outDir);
-  if (film === null) throw new BrokenFile('it has no film');
+  if (film === null) throw new BrokenFile(sentence('it has no film'));
   return { path: film.path, mime: 'video/mp4' };
 }
 
@@ -59,7 +60,7 @@ export async function transcode(
     const probe = await player.probe(source);
     const { video, durationSeconds } = probe;
     if (durationSeconds !== null && durationSeconds > MOST_SECONDS) {
-      return { outcome: 'broken', reason: 'it is longer than 24 hours' };
+      return { outcome: 'broken', reason: sentence('it is longer than 24 hours') };
     }
     const renditions =
       video === null
@@ -69,6 +70,6 @@ export async function transcode(
   } catch (error) {
     if (!(error instanceof BrokenFile)) throw error;
     await requireRoomIn(outDir);
-    return { outcome: 'broken', reason: error.message };
+    return { outcome: 'broken', reason: error.sentence };
   }
 }

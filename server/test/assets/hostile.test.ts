@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { startWorkerFor } from '../../src/boot/worker.ts';
+import { sayStored } from '../../src/platform/language/sentence.ts';
 import { slowSvg, tiffBomb } from '../media/hostile-files.ts';
 import { startEncoder } from '../support/encoder.ts';
 import { type Account, formOf, openLibrary, upload } from '../support/library.ts';
@@ -19,9 +20,9 @@ async function statusOf(account: Account, id: string): Promise<string> {
   return asset.restricted ? 'withheld' : asset.processing_status;
 }
 
-async function errorOf(id: string): Promise<string | null | undefined> {
+async function errorOf(id: string): Promise<string> {
   const assets = db.selectFrom('assets').select('processing_error').where('id', '=', id);
-  return (await assets.executeTakeFirst())?.processing_error;
+  return sayStored('en', (await assets.executeTakeFirst())?.processing_error ?? '');
 }
 
 describe('a file that exceeds the limits of its decoder', () => {

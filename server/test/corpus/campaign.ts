@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import pg from 'pg';
+import { sayStored } from '../../src/platform/language/sentence.ts';
 import { type Visitor, visit } from '../support/client.ts';
 import { isAlive, type ServiceProcess, startProcess } from '../support/process.ts';
 import type { CorpusFile } from './files.ts';
@@ -128,8 +129,9 @@ async function outcomesOf(target: Target, stored: readonly Stored[], reasons: Ma
   );
   const names = new Map(stored.map(({ id, name }) => [id, name]));
   return rows.map(({ id, status, error, drawn, transcoding }): Outcome => {
-    for (const reason of [error, transcoding]) {
-      if (reason === null) continue;
+    for (const stored of [error, transcoding]) {
+      if (stored === null) continue;
+      const reason = sayStored('en', stored);
       const pattern = reason.replace(/[\d.]+/g, 'n');
       reasons.set(pattern, (reasons.get(pattern) ?? 0) + 1);
       if (reason.includes('see the log') || reason.includes('/library/')) {
@@ -137,7 +139,7 @@ async function outcomesOf(target: Target, stored: readonly Stored[], reasons: Ma
       }
     }
     if (status === 'pending') target.fault(`${names.get(id)} is still pending`);
-    if (limits.test(error ?? '')) return 'stopped';
+    if (limits.test(sayStored('en', error ?? ''))) return 'stopped';
     if (status === 'failed') return 'damaged';
     return drawn ? 'drawn' : 'not drawn';
   });

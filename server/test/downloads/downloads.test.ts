@@ -152,6 +152,19 @@ describe('GET /assets/{id}/file?preset=', () => {
     ] as const)
       expect([key, (await fetchForm(id, key)).status]).toEqual([key, 409]);
     expect((await fetchForm(text.id, 'original')).status).toBe(200);
+    // LANGUAGE-9
+    const damaged = [
+      [
+        Buffer.from([0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0, 65, 66]),
+        /: ihr Kopf ist beschädigt \(it does not end\)$/,
+      ],
+      [(await jpeg(60, 40, { seed: 4 })).subarray(0, 400), /: sie lässt sich nicht dekodieren \(„\w.*“\)$/],
+    ] as const;
+    for (const [bytes, reason] of damaged) {
+      const { id } = await upload(mara, Uint8Array.from(bytes), {}, 'damaged');
+      const { status, bytes: said } = await fetchForm(id, 'small', mara, { 'accept-language': 'de' });
+      expect([status, JSON.parse(String(said)).error]).toEqual([409, expect.stringMatching(reason)]);
+    }
     const hidden = await upload(mara, await jpeg(50, 50, { seed: 9 }), { sensitivity: 'restricted' });
     expect((await fetchForm(hidden.id, 'small', ann)).status).toBe(404);
     expect((await fetchForm(hidden.id, 'small')).status).toBe(200);

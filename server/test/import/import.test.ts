@@ -412,4 +412,14 @@ describe('vitrine import DIR', () => {
     await service.exited;
     expect(await importHere(join(base, 'late'))).toEqual(['0 imported, 1 already present, 0 failed']);
   });
+
+  // LANGUAGE-7
+  test('says in the language of the operator why a file was not rendered', async () => {
+    const damaged = join(base, 'damaged', 'half.jpg');
+    const whole = await jpeg(60, 40, { seed: 9000 });
+    await place(damaged, whole.subarray(0, whole.length >> 1));
+    const { code, lines } = await vitrine('import', dirname(damaged), '--lang', 'de');
+    const reason = /: gespeichert, ohne Vorschau: sie lässt sich nicht dekodieren \(„.+“\)$/;
+    expect([code, lines[1]]).toEqual([3, expect.stringMatching(reason)]);
+  });
 });

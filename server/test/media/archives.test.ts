@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { fileOf } from './binary.ts';
 import { tar, tarNamed, zip } from './packages.ts';
 import { extraOf, openStudio } from './still-kit.ts';
@@ -99,7 +100,10 @@ describe('an archive', () => {
 
   test('has no list if it is only a compressed file', async () => {
     const { ladder, contents } = await attempt(gzipSync(randomBytes(5000)));
-    expect([ladder, contents]).toEqual([{ outcome: 'unsupported', reason: 'it holds a single file' }, null]);
+    expect([ladder, contents]).toEqual([
+      { outcome: 'unsupported', reason: sentence('it holds a single file') },
+      null,
+    ]);
   });
 
   test('is broken when it is truncated', async () => {

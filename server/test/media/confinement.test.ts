@@ -90,7 +90,7 @@ const attempts = `
 describe.runIf(process.platform === 'linux')('a confined decoder', () => {
   test('renders a file that only Vitrine may read, and the renditions belong to Vitrine', async () => {
     const { ladder } = await decoders.run('picture', 'mara', 'ladder', ladderOf(library));
-    if (ladder.outcome !== 'rendered') throw new Error(ladder.reason);
+    if (ladder.outcome !== 'rendered') throw new Error(saySentence('en', ladder.reason));
     for (const { path } of ladder.renditions) {
       expect(path.startsWith(`${library.outDir}/`)).toBe(true);
       const { uid, mode, nlink } = await stat(path);

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { isFaultOfTheMachine, withoutPaths } from '../../src/media/faults.ts';
 import { reasonIn } from '../../src/operate/admin/job-reason.ts';
+import { saySentence, sentence } from '../../src/platform/language/sentence.ts';
 import { type Bytes, fileOf, numbers } from './binary.ts';
 import { pdf } from './documents.ts';
 import { slowSvg } from './hostile-files.ts';
@@ -66,7 +67,8 @@ function damaged(bytes: Uint8Array): [name: string, bytes: Uint8Array][] {
 /** Returns what a decoder makes of the bytes, and its reason. Rejects if the file would be tried again. */
 async function outcomeOf(bytes: Uint8Array, mime: string): Promise<{ outcome: string; reason: string }> {
   const { ladder } = await studio.decode(bytes, mime);
-  return { reason: '', ...ladder };
+  const reason = ladder.outcome === 'rendered' ? '' : saySentence('en', ladder.reason);
+  return { outcome: ladder.outcome, reason };
 }
 
 // MEDIA-38
@@ -104,7 +106,7 @@ test('an error that a library throws in a callback is a fault of the file, and e
   expect(answers.at(-1)).toMatchObject({
     kind: 'done',
     isLast: true,
-    output: { ladder: { outcome: 'broken', reason: 'it cannot be decoded' } },
+    output: { ladder: { outcome: 'broken', reason: sentence('it cannot be decoded') } },
   });
 });
 

@@ -29,6 +29,9 @@ describe('a font', () => {
     ['only its beginning is left', 'font/woff', async () => (await fontAt(woff)).subarray(0, 2000)],
   ])('is a damaged file when %s', async (_, mime, make) => {
     const { ladder } = await studio.render(await make(), mime);
-    expect(ladder).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('the font') });
+    expect(ladder).toMatchObject({
+      outcome: 'broken',
+      reason: { text: expect.stringContaining('the font') },
+    });
   });
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { fromLibrary } from '../../src/media/source.ts';
 import { asFileFault } from '../../src/media/still.ts';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { pdf } from './documents.ts';
 import { obj, torus } from './models.ts';
 import { docx, zip } from './packages.ts';
@@ -46,7 +47,7 @@ describe('a library that is not installed', () => {
   });
 
   test.each([
-    ['asFileFault', (read: () => Promise<unknown>) => asFileFault('damaged', read)],
+    ['asFileFault', (read: () => Promise<unknown>) => asFileFault(sentence('the model is damaged'), read)],
     ['fromLibrary', (read: () => Promise<unknown>) => fromLibrary(read)],
   ])('is a fault of the machine also where all other errors are blamed on the file: %s', async (_, blame) => {
     const lack = () => import('a-package-that-is-not-installed' as string);
@@ -58,7 +59,7 @@ test('a damaged file carries the parser’s error for the log', async () => {
   const { ladder } = await studio.render(Buffer.from('glTF and nothing else'), 'model/gltf-binary');
   expect(ladder).toMatchObject({
     outcome: 'broken',
-    reason: 'the model is damaged',
+    reason: sentence('the model is damaged'),
     detail: expect.stringMatching(/Error: .*\n\s+at /),
   });
 });

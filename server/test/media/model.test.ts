@@ -3,6 +3,7 @@ import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { toGlb } from '../../src/media/models/convert.ts';
 import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../../src/media/models/gltf.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { glb, gltf, obj, packedGlb, ply, stl, torus } from './models.ts';
 import { colourAt, extraOf, openStudio, pictureOf } from './still-kit.ts';
 
@@ -61,11 +62,13 @@ describe('a 3D model', () => {
     [
       'a few bytes stand for too many triangles',
       glb({ nodes: 3000 }),
-      'the model has more than 5000000 triangles',
+      'the model has more than 5,000,000 triangles',
     ],
     ['it has no faces', glb({ mesh: { corners: torus().corners, faces: [] } }), 'the model has no surfaces'],
   ])('gives the reason when it is not rendered because %s', async (_, bytes, reason) => {
-    expect((await studio.render(bytes)).ladder).toMatchObject({ outcome: 'unsupported', reason });
+    const { ladder } = await studio.render(bytes);
+    if (ladder.outcome !== 'unsupported') throw new Error(ladder.outcome);
+    expect(saySentence('en', ladder.reason)).toBe(reason);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import sharp from 'sharp';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { locateLibreOffice } from '../../src/media/office/libreoffice.ts';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { startUnruly } from '../support/encoder.ts';
 import { png } from '../support/pictures.ts';
 import { docx, odt, zip } from './packages.ts';
@@ -59,7 +60,7 @@ describe('a document where LibreOffice is not installed', () => {
     const { ladder, text } = await studio.render(docx(['Tangerine']), docxType);
     expect(ladder).toEqual({
       outcome: 'unsupported',
-      reason: 'LibreOffice is not installed, and the document has no thumbnail',
+      reason: sentence('LibreOffice is not installed, and the document has no thumbnail'),
     });
     expect(text).toBe('Tangerine');
   });
@@ -79,7 +80,7 @@ describe('a document where LibreOffice is not installed', () => {
 
   test('is damaged when it is truncated', async () => {
     const { ladder } = await studio.render(docx(['Tangerine']).slice(0, 500), docxType);
-    expect(ladder).toMatchObject({ outcome: 'broken', reason: 'the document is damaged' });
+    expect(ladder).toMatchObject({ outcome: 'broken', reason: sentence('the document is damaged') });
   });
 });
 

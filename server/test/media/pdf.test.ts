@@ -48,7 +48,7 @@ describe('a PDF', () => {
     ['only its beginning is left', Buffer.from('%PDF-1.7\n'), 'broken', 'the PDF is damaged'],
     ['it has no pages', pdfOf(pageless), 'broken', 'the PDF has no pages'],
   ])('says why nothing is drawn when %s', async (_, bytes, outcome, reason) => {
-    expect((await render(bytes)).ladder).toMatchObject({ outcome, reason });
+    expect((await render(bytes)).ladder).toMatchObject({ outcome, reason: { text: reason } });
   });
 
   // MEDIA-52

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { completed } from '../../src/media/colour/video.ts';
 import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { type Clip, clip, everyFfmpeg } from './clips.ts';
 import { colourAt, expectColour, extraOf, openStudio } from './still-kit.ts';
 
@@ -49,7 +50,7 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   /** Returns the path and the streams of the rendition with this key. */
   async function streamOf(bytes: Uint8Array, key = 'hls/360p.mp4') {
     const made = await studio.transcode(bytes);
-    if (made.outcome !== 'done') throw new Error(made.reason);
+    if (made.outcome !== 'done') throw new Error(saySentence('en', made.reason));
     const path = made.renditions.find((one) => one.key === key)?.path ?? '';
     const source = { path, mime: 'video/mp4' };
     const ffmpeg = await ffmpegOf(setting ?? undefined);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { locateGhostscript } from '../../src/media/postscript/ghostscript.ts';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { dosEps, eps, epsi, postscript } from './postscript.ts';
 import { colourAt, openStudio, pictureOf } from './still-kit.ts';
 
@@ -40,7 +41,7 @@ describe('PostScript where Ghostscript is not installed', () => {
     const { ladder } = await studio.render(bytes, mime);
     expect(ladder).toEqual({
       outcome: 'unsupported',
-      reason: 'Ghostscript is not installed, and the file has no preview',
+      reason: sentence('Ghostscript is not installed, and the file has no preview'),
     });
   });
 });

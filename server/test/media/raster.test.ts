@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultLadder } from '../../src/media/ladder.ts';
 import { renderLadder } from '../../src/media/raster.ts';
 import { isRenderable } from '../../src/media/renderable.ts';
+import { saySentence, sentence } from '../../src/platform/language/sentence.ts';
 import { startUnruly } from '../support/encoder.ts';
 import {
   animatedGif,
@@ -33,7 +34,8 @@ async function attempt(bytes: Uint8Array, mime: string, maxPixels?: number) {
 
 async function rendered(bytes: Uint8Array, mime: string) {
   const { outcome, outDir } = await attempt(bytes, mime);
-  if (outcome.outcome !== 'rendered') throw new Error(`${outcome.outcome}: ${outcome.reason}`);
+  if (outcome.outcome !== 'rendered')
+    throw new Error(`${outcome.outcome}: ${saySentence('en', outcome.reason)}`);
   const path = (key: string) => {
     const made = outcome.renditions.find((rendition) => rendition.key === key);
     if (made === undefined) throw new Error(`no ${key}`);
@@ -305,7 +307,7 @@ describe('a drawing', () => {
     return `<!ENTITY ${name} "${inner}">`;
   });
   test.each([
-    ['has 30,000 x 30,000 pixels', drawing('<rect/>', 30_000), 'unsupported: 30000 x 30000'],
+    ['has 30,000 x 30,000 pixels', drawing('<rect/>', 30_000), 'unsupported: 30,000 x 30,000'],
     [
       'has entities that multiply',
       Buffer.from(`<!DOCTYPE svg [${entities.join('')}]>${drawing('<text>&i;</text>')}`),
@@ -315,7 +317,7 @@ describe('a drawing', () => {
   ])('is not drawn when it %s', async (_, bytes, due) => {
     const { outcome } = await attempt(bytes, 'image/svg+xml');
     if (outcome.outcome === 'rendered') throw new Error('it was drawn');
-    expect(`${outcome.outcome}: ${outcome.reason}`).toContain(due);
+    expect(`${outcome.outcome}: ${saySentence('en', outcome.reason)}`).toContain(due);
   });
 });
 
@@ -325,7 +327,10 @@ describe('a picture that cannot be rendered', () => {
     const { outcome, outDir } = await attempt(pngBomb(), 'image/png');
     expect(outcome).toEqual({
       outcome: 'unsupported',
-      reason: '50000 x 50000 pixels are more than are rendered',
+      reason: sentence('{width} x {height} pixels are more than are rendered', {
+        width: 50_000,
+        height: 50_000,
+      }),
     });
     expect(await readdir(outDir)).toEqual([]);
   });
@@ -370,7 +375,10 @@ describe('a picture that cannot be rendered', () => {
   // MEDIA-6
   test('is reported as broken if it is a truncated JPEG', async () => {
     const { outcome } = await attempt(await truncatedJpeg(), 'image/jpeg');
-    expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.stringContaining('premature end') });
+    expect(outcome).toMatchObject({
+      outcome: 'broken',
+      reason: { values: { detail: expect.stringContaining('premature end') } },
+    });
   });
 
   // MEDIA-6
@@ -378,7 +386,8 @@ describe('a picture that cannot be rendered', () => {
     const whole = await avif(64, 48);
     for (let cut = 1; cut < 40; cut += 4) {
       const { outcome } = await attempt(whole.subarray(0, whole.length - cut), 'image/avif');
-      expect(outcome).toMatchObject({ outcome: 'broken', reason: expect.not.stringContaining('/') });
+      expect(outcome).toMatchObject({ outcome: 'broken' });
+      expect(JSON.stringify(outcome)).not.toContain('/');
     }
   });
 

@@ -10,6 +10,7 @@ import type { Rendering } from '../../src/media/render-file.ts';
 import { renderFile } from '../../src/media/render-file.ts';
 import { previewKind } from '../../src/media/renderable.ts';
 import { sniff } from '../../src/media/sniff.ts';
+import { saySentence } from '../../src/platform/language/sentence.ts';
 import { sharedMedia } from '../support/library.ts';
 
 /** Only the largest rung: most tests look at one picture, and encoding is what costs time. */
@@ -73,7 +74,9 @@ export function openStudio(options: DecoderOptions = {}) {
     async outcomeOf(bytes: Uint8Array, mime?: string): Promise<string> {
       try {
         const { ladder } = await decode(bytes, mime, largestRung);
-        return ladder.outcome === 'rendered' ? 'rendered' : `${ladder.outcome}: ${ladder.reason}`;
+        return ladder.outcome === 'rendered'
+          ? 'rendered'
+          : `${ladder.outcome}: ${saySentence('en', ladder.reason)}`;
       } catch (error) {
         if (error instanceof DecodingStopped) return `stopped: ${error.limit}`;
         throw error;
@@ -84,7 +87,8 @@ export function openStudio(options: DecoderOptions = {}) {
 
 /** Returns the picture of a successful rendering. */
 export function pictureOf({ ladder }: Pick<Rendering, 'ladder'>) {
-  if (ladder.outcome !== 'rendered') throw new Error(`${ladder.outcome}: ${ladder.reason}`);
+  if (ladder.outcome !== 'rendered')
+    throw new Error(`${ladder.outcome}: ${saySentence('en', ladder.reason)}`);
   const largest = ladder.renditions.find(({ key }) => key === 'hires');
   if (largest === undefined) throw new Error('no largest rung');
   return { path: largest.path, width: ladder.width, height: ladder.height };

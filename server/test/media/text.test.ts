@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import { describe, expect, test, vi } from 'vitest';
 import { flavourOf } from '../../src/media/texts/flavour.ts';
+import { sentence } from '../../src/platform/language/sentence.ts';
 import { extraOf, openStudio, pictureOf } from './still-kit.ts';
 
 const studio = openStudio();
@@ -135,7 +136,7 @@ describe('a text', () => {
 
   test('without a character is not drawn, and that is no fault', async () => {
     const { ladder } = await studio.render(bytesOf(' \n\t\n'), 'text/plain');
-    expect(ladder).toEqual({ outcome: 'unsupported', reason: 'the text is empty' });
+    expect(ladder).toEqual({ outcome: 'unsupported', reason: sentence('the text is empty') });
   });
 
   // MEDIA-19

@@ -215,7 +215,7 @@ describe('a TIFF that libvips does not draw', () => {
     );
     const empty = Buffer.from(tiffOf({ bits: 16, compression: 50_001, parts: [new Uint8Array()] }));
     empty.writeUInt32LE(0, empty.indexOf(numbers('hhi', 273, 4, 1)) + 8);
-    expect(await studio.outcomeOf(empty)).toBe('unsupported: it contains no pixels');
+    expect(await studio.outcomeOf(empty)).toBe('unsupported: it has no pixels');
   });
 
   test('is damaged if pixels are missing', async () => {

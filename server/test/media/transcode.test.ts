@@ -7,6 +7,7 @@ import { ffmpegOf } from '../../src/media/ffmpeg/choose.ts';
 import { isTranscoded, transcodeLimit } from '../../src/media/transcode.ts';
 import { rungsOf, sizeIn } from '../../src/media/video/hls.ts';
 import { sweep } from '../../src/operate/storage/sweep/stored-files.ts';
+import { saySentence, sentence } from '../../src/platform/language/sentence.ts';
 import { originalKey, renditionsPrefix } from '../../src/platform/storage/object-key.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -51,7 +52,7 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
   /** Returns the path of each stream. */
   async function streamsOf(bytes: Uint8Array) {
     const made = await studio.transcode(bytes);
-    if (made.outcome !== 'done') throw new Error(made.reason);
+    if (made.outcome !== 'done') throw new Error(saySentence('en', made.reason));
     return new Map<string, string>(made.renditions.map(({ key, path }) => [key, path]));
   }
 
@@ -125,7 +126,7 @@ describe.for(everyFfmpeg)('with $name', ({ setting, isHere }) => {
 
   // MEDIA-32
   test.skipIf(!isHere)('a video longer than a day has no streams and gives the reason', async () => {
-    const due = { outcome: 'broken', reason: 'it is longer than 24 hours' };
+    const due = { outcome: 'broken', reason: sentence('it is longer than 24 hours') };
     expect(await studio.transcode(await stillFor(25 * 3600))).toEqual(due);
   });
 });

@@ -1,4 +1,5 @@
 import { renditions } from '@vitrine/contract/renditions';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type AudioStream, type Ffmpeg, SAMPLE_RATE, type Source } from '../ffmpeg/ffmpeg.ts';
 import { BrokenFile } from '../still.ts';
 
@@ -56,7 +57,7 @@ export async function measure(
     onTime(count / SAMPLE_RATE);
   }
   if (count % WINDOW !== 0) levels.push(loudest);
-  if (levels.length === 0) throw new BrokenFile('it has no sound that can be decoded');
+  if (levels.length === 0) throw new BrokenFile(sentence('it has no sound that can be decoded'));
   return { durationSeconds: count / SAMPLE_RATE, peaks: joined(levels) };
 }
 

@@ -1,4 +1,4 @@
-import { type Sentence, saySentence, sentence, verbatim } from '../../platform/language/sentence.ts';
+import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, NotDrawable } from '../still.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
@@ -9,16 +9,16 @@ function detailOf(error: unknown): { detail?: string } {
   return error instanceof Error ? { detail: (error.stack ?? error.message).slice(0, 1000) } : {};
 }
 
-/** Returns what is wrong with the file. The words of a library are kept. */
+/** Returns what is wrong with the file. */
 function saidOf(error: unknown): Sentence {
   return error instanceof NotDrawable || error instanceof BrokenFile
-    ? verbatim(error.message)
+    ? error.sentence
     : sentence('it cannot be decoded');
 }
 
 /** What each task answers about a file that made a library fail in an unexpected way. */
 const refusals: {
-  [T in DecoderTask]?: (reason: string, error: unknown) => DecoderTasks[T]['output'];
+  [T in DecoderTask]?: (reason: Sentence, error: unknown) => DecoderTasks[T]['output'];
 } = {
   ladder: (reason, error) => ({
     ...nothing,
@@ -28,12 +28,12 @@ const refusals: {
         : { outcome: 'broken', reason, ...detailOf(error) },
   }),
   transcode: (reason) => ({ outcome: 'broken', reason }),
-  tiles: (reason) => reason,
+  tiles: (reason) => saySentence('en', reason),
   preview: () => false,
   logo: () => ({ fault: 'logo-undecodable' }),
-  subtitles: (_, error) => ({
+  subtitles: (reason) => ({
     outcome: 'refused',
-    reason: sentence('the file is damaged: {reason}', { reason: saidOf(error) }),
+    reason: sentence('the file is damaged: {reason}', { reason }),
   }),
 };
 
@@ -43,5 +43,5 @@ const refusals: {
  */
 export function refusalOf<T extends DecoderTask>(task: T, error: unknown): DecoderTasks[T]['output'] | null {
   if (isFaultOfTheMachine(error)) return null;
-  return refusals[task]?.(saySentence('en', saidOf(error)), error) ?? null;
+  return refusals[task]?.(saidOf(error), error) ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Decoder, Demuxer, Frame, Packet, Stream } from 'node-av';
-import { BrokenFile } from '../still.ts';
+import { sentence } from '../../platform/language/sentence.ts';
+import { BrokenFile, undecodable } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import type { Crop, Source } from './ffmpeg.ts';
 import type { StreamFacts } from './streams.ts';
@@ -48,7 +49,7 @@ export function faultOf(av: Av, error: unknown): unknown {
     return Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
   if (error.isENOMEM) return new Error('ffmpeg: out of memory');
   if (error.isENOENT) return Object.assign(new Error(error.message), { code: 'ENOENT', syscall: 'open' });
-  return new BrokenFile(error.message.replace(/^Failed to[^:]*: /, '').slice(0, 200));
+  return new BrokenFile(undecodable(error.message.replace(/^Failed to[^:]*: /, '').slice(0, 200)));
 }
 
 /** An open file, with the function that frees it. */
@@ -69,7 +70,7 @@ export async function openFile(av: Av, { path, mime }: Source): Promise<Opened> 
     demuxer,
     stream(index) {
       const stream = streams.find((candidate) => candidate.index === index);
-      if (stream === undefined) throw new BrokenFile(`it has no stream ${index}`);
+      if (stream === undefined) throw new BrokenFile(sentence('it has no stream {index}', { index }));
       return stream;
     },
     turnOf: ({ codecpar }) => turning(codecpar.getCodedSideData(av.AV_PKT_DATA_DISPLAYMATRIX)),

@@ -1,4 +1,5 @@
 import type { AVPixelFormat, Decoder, Encoder, FilterAPI, Frame, Muxer, Packet, Stream } from 'node-av';
+import { sentence } from '../../platform/language/sentence.ts';
 import { BrokenFile, NotDrawable } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
@@ -55,7 +56,7 @@ async function push(tracks: readonly Track[], frame: Frame | null): Promise<void
 /** Returns the FFmpeg of the npm package `node-av`. Throws NotDrawable if it is not installed. */
 export async function packagedFfmpeg(): Promise<Ffmpeg> {
   const av = await import('node-av').catch(() => {
-    throw new NotDrawable('this server has no FFmpeg');
+    throw new NotDrawable(sentence('this server has no FFmpeg'));
   });
   av.Log.setLevel(av.AV_LOG_QUIET);
   // Without `unaligned`, the left edge that H.264 crops is rounded for the processor.
@@ -312,7 +313,7 @@ export async function packagedFfmpeg(): Promise<Ffmpeg> {
           if (!indices.includes(packet.streamIndex) || packet.data === null || packet.pts < 0n) continue;
           const { num, den } = opened.stream(packet.streamIndex).timeBase;
           length += packet.data.length;
-          if (length > MOST_TEXT_BYTES) throw new BrokenFile('its subtitles are too long');
+          if (length > MOST_TEXT_BYTES) throw new BrokenFile(sentence('its subtitles are too long'));
           texts.push({
             index: packet.streamIndex,
             startSeconds: Number(packet.pts) * (num / den) - start,

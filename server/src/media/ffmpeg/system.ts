@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { codePointsOf } from '../colour/video.ts';
-import { BrokenFile } from '../still.ts';
+import { BrokenFile, undecodable } from '../still.ts';
 import { demuxerOf } from './demuxers.ts';
 import {
   type Crop,
@@ -43,16 +44,14 @@ function opening({ path, mime }: Source, video: VideoStream | null = null): stri
   ];
 }
 
-/** Returns one line of the program's output, without memory addresses and paths. */
+/** Returns one line of the program's output, if there is any, without memory addresses and paths. */
 function reasonOf(messages: string): string {
   const lines = messages
     .split('\n')
     .map((line) => line.replace(/^\[[^\]]*\]\s*/, '').replace(/^file:\S*:\s*/, ''))
     .filter((line) => line.trim() !== '');
   const message = lines.find((line) => !/^(?:Last message|Error|Conversion)/.test(line)) ?? lines[0];
-  return message === undefined
-    ? 'it cannot be decoded'
-    : message.replace(/file:\S+/g, 'the file').slice(0, 200);
+  return (message ?? '').replace(/file:\S+/g, 'the file').slice(0, 200);
 }
 
 /** Converts the failure of a program to an error. */
@@ -61,9 +60,9 @@ function faultOf(program: string, messages: string, code: number | null, signal:
     return Object.assign(new Error('the disk is full'), { code: 'ENOSPC', syscall: 'write' });
   if (/Cannot allocate memory|malloc.*failed/i.test(messages)) return new Error(`${program}: out of memory`);
   const isCrash = signal !== null && !['SIGKILL', 'SIGTERM', 'SIGINT'].includes(signal);
-  if (isCrash) return new BrokenFile(`it crashes ${program} (${signal})`);
+  if (isCrash) return new BrokenFile(sentence('it crashes {program} ({signal})', { program, signal }));
   if (signal !== null || code === null) return new Error(`${program} ended with ${signal}`);
-  return new BrokenFile(reasonOf(messages));
+  return new BrokenFile(undecodable(reasonOf(messages)));
 }
 
 /** Runs a program and yields its output as it arrives. Throws as described in Ffmpeg if the program fails. */
@@ -104,7 +103,7 @@ async function whole(program: string, args: readonly string[], most = Infinity):
   let length = 0;
   for await (const chunk of output(program, args)) {
     length += chunk.length;
-    if (length > most) throw new BrokenFile('it has too many streams');
+    if (length > most) throw new BrokenFile(sentence('it has too many streams'));
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { sentence } from '../../platform/language/sentence.ts';
 import { loadLibrary } from '../faults.ts';
 import { BrokenFile } from '../still.ts';
 
@@ -30,7 +31,7 @@ export async function toGlb(
   const files = new assimp.FileList();
   files.AddFile(`model.${extension}`, bytes);
   const result = assimp.ConvertFileList(files, 'glb2');
-  if (!result.IsSuccess() || result.FileCount() === 0) throw new BrokenFile('the model cannot be read');
+  if (!result.IsSuccess() || result.FileCount() === 0) throw new BrokenFile(sentence('the model is damaged'));
   // Copies the bytes, which are in the memory of the instance.
   return Uint8Array.from(result.GetFile(0).GetContent());
 }

@@ -14,6 +14,7 @@ import {
 } from '@gltf-transform/extensions';
 import draco from 'draco3dgltf';
 import { MeshoptDecoder } from 'meshoptimizer';
+import { sentence } from '../../platform/language/sentence.ts';
 import { NotDrawable } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import type { Surface, Texture } from './surface.ts';
@@ -70,10 +71,11 @@ function withoutReferences({ json, resources }: JSONDocument): JSONDocument {
   const lacking = json.buffers?.some(
     ({ uri }) => uri !== undefined && !uri.startsWith('data:') && !(uri in resources),
   );
-  if (lacking === true) throw new NotDrawable('the model keeps its geometry in other files');
+  if (lacking === true) throw new NotDrawable(sentence('the model keeps its geometry in other files'));
   // The reader does not have a decoder for it yet.
   const unknown = json.extensionsRequired?.find((name) => name === 'KHR_meshopt_compression');
-  if (unknown !== undefined) throw new NotDrawable(`the model is compressed (${unknown})`);
+  if (unknown !== undefined)
+    throw new NotDrawable(sentence('the model is compressed ({name})', { name: unknown }));
   const blank =
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8/x8AAwMCAO+/p9sAAAAASUVORK5CYII=';
   const images = json.images?.map((image) =>
@@ -177,7 +179,9 @@ export async function surfacesOf(document: Document): Promise<Surface[]> {
         primitive.getIndices()?.getCount() ?? primitive.getAttribute('POSITION')?.getCount() ?? 0;
       elements += corners / (primitive.getMode() === Primitive.Mode.TRIANGLES ? 3 : 1);
       if (elements > MOST_ELEMENTS)
-        throw new NotDrawable(`the model has more than ${MOST_ELEMENTS} triangles`);
+        throw new NotDrawable(
+          sentence('the model has more than {count} triangles', { count: MOST_ELEMENTS }),
+        );
       placed.push({ primitive, matrix });
     }
   });

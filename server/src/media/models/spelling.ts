@@ -1,4 +1,4 @@
-import { BrokenFile } from '../still.ts';
+import { damagedHeader } from '../still.ts';
 
 /** Rewrites valid files of text-based model formats in the spelling that Assimp reads. */
 
@@ -98,7 +98,7 @@ function readPlyHeader(bytes: Buffer): {
 } {
   const start = bytes.toString('latin1', 0, 256 * 1024);
   const end = /(?:^|[\r\n])[ \t]*end_header[ \t]*(?:\r\n|\n|\r)/.exec(start);
-  if (end === null) throw new BrokenFile('its header does not end');
+  if (end === null) throw damagedHeader('it does not end');
   const lines = start
     .slice(0, end.index)
     .split(/\r\n|\n|\r/)

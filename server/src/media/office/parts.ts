@@ -1,4 +1,5 @@
 import type { FileEntry } from '@zip.js/zip.js';
+import { sentence } from '../../platform/language/sentence.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { BrokenFile, NotDrawable } from '../still.ts';
@@ -43,7 +44,7 @@ export async function readParts(
       entries += 1;
       if (entries > MOST_ENTRIES) break;
       if (entry.directory || !isWanted(entry.filename)) continue;
-      if (entry.encrypted) throw new NotDrawable('the document is encrypted');
+      if (entry.encrypted) throw new NotDrawable(sentence('the document is encrypted'));
       const part = await unpack(entry, Math.min(MOST_PART, MOST_TOGETHER - together));
       if (part === null) continue;
       together += part.length;
@@ -51,7 +52,7 @@ export async function readParts(
     }
   } catch (error) {
     if (error instanceof NotDrawable || isFaultOfTheMachine(error)) throw error;
-    throw new BrokenFile('the document is damaged', { cause: error });
+    throw new BrokenFile(sentence('the document is damaged'), { cause: error });
   }
   return parts;
 }

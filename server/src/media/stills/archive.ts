@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { Entry } from '@zip.js/zip.js';
 import { extract, type Header } from 'tar-stream';
+import { sentence } from '../../platform/language/sentence.ts';
 import { namesOf, namesOfTar } from '../archives/entry-names.ts';
 import { zipEntries } from '../archives/zip-entries.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
@@ -116,8 +117,8 @@ async function readTar(path: string, packed: boolean): Promise<Contents> {
     if (error instanceof Enough) return contents(true);
     if (isFaultOfTheMachine(error)) throw error;
     // A compressed file need not be an archive.
-    if (packed && !wasTar) throw new NotDrawable('it holds a single file');
-    throw new BrokenFile('the archive is damaged', { cause: error });
+    if (packed && !wasTar) throw new NotDrawable(sentence('it holds a single file'));
+    throw new BrokenFile(sentence('the archive is damaged'), { cause: error });
   }
 }
 
@@ -137,7 +138,7 @@ export const archive: StillMaker = async ({ path, mime }, outDir) => {
     mime === 'application/zip'
       ? await readZip(path).catch((error: unknown) => {
           if (isFaultOfTheMachine(error)) throw error;
-          throw new BrokenFile('the directory of the archive is damaged', { cause: error });
+          throw new BrokenFile(sentence('the archive is damaged'), { cause: error });
         })
       : await readTar(path, mime === 'application/gzip');
   return { picture: null, extras: [await keepContents(contents, outDir)] };

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { drawWaveform, measure, type Waveform } from '../audio/waveform.ts';
 import type { Ffmpeg, Probe, Source } from '../ffmpeg/ffmpeg.ts';
 import { sniff } from '../sniff.ts';
@@ -67,7 +68,7 @@ export async function stillOfSound(
   outDir: string,
   report: (part: number) => void = () => {},
 ): Promise<Still> {
-  if (audio === null) throw new BrokenFile('it has neither pictures nor sound that can be decoded');
+  if (audio === null) throw new BrokenFile(sentence('it has neither pictures nor sound that can be decoded'));
   const waveform = await measure(player, source, audio, (seconds) => {
     if (durationSeconds !== null) report(seconds / durationSeconds);
   });

@@ -1,5 +1,5 @@
 import { checkShape } from '../source.ts';
-import { BrokenFile, NotDrawable } from '../still.ts';
+import { damagedHeader, unreadablePixels } from '../still.ts';
 
 /** Returns exactly `length` bytes; throws BrokenFile if the file ends earlier. */
 export type Read = (at: number, length: number) => Buffer;
@@ -62,7 +62,7 @@ function masksAfter(headerBytes: number, compression: number): number {
 /** Reads the header and palette at `at`. The height in the header of an icon includes both picture and mask. */
 export function readBitmap(read: Read, at: number, { icon = false } = {}): Bitmap {
   const headerBytes = read(at, 4).readUInt32LE();
-  if (!bitmapHeaders.includes(headerBytes)) throw new BrokenFile('it has no bitmap header');
+  if (!bitmapHeaders.includes(headerBytes)) throw damagedHeader('no bitmap header');
   const header = read(at, headerBytes);
   const core = headerBytes === CORE_HEADER;
   const width = core ? header.readUInt16LE(4) : header.readInt32LE(4);
@@ -70,14 +70,14 @@ export function readBitmap(read: Read, at: number, { icon = false } = {}): Bitma
   const height = Math.abs(declared) >> (icon ? 1 : 0);
   checkShape(width, height);
   const bits = header.readUInt16LE(core ? 10 : 14);
-  if (![1, 2, 4, 8, 16, 24, 32].includes(bits)) throw new NotDrawable(`${bits} bits a pixel are not drawn`);
+  if (![1, 2, 4, 8, 16, 24, 32].includes(bits)) throw unreadablePixels(`${bits} bits a pixel`);
   const compression = headerBytes >= 40 ? header.readUInt32LE(16) : RGB;
   const isKnown =
     compression === RGB ||
     (compression === RLE8 && bits === 8) ||
     (compression === RLE4 && bits === 4) ||
     ((compression === BITFIELDS || compression === ALPHA_BITFIELDS) && (bits === 16 || bits === 32));
-  if (!isKnown) throw new NotDrawable('its pixels are compressed in a way we do not read');
+  if (!isKnown) throw unreadablePixels(`compression ${compression}`);
   const used = headerBytes >= 40 ? header.readUInt32LE(32) : 0;
   const colours = bits > 8 ? 0 : Math.min(used === 0 ? 256 : used, 2 ** bits);
   const paletteBytes = core ? 3 : 4;

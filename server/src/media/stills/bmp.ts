@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { type ColourSpace, type Primaries, rowConverter, spaceOfGamma } from '../colour/space.ts';
 import { checkShape, type Source, withSource } from '../source.ts';
 import { BrokenFile, type StillMaker } from '../still.ts';
@@ -109,7 +110,7 @@ export const ico: StillMaker = ({ path }, outDir) =>
       };
     });
     const best = entries.sort((a, b) => b.pixels - a.pixels || b.bits - a.bits)[0];
-    if (best === undefined) throw new BrokenFile('it holds no picture');
+    if (best === undefined) throw new BrokenFile(sentence('it has no picture that can be decoded'));
     const { at, length } = best;
     if (source.read(at, 8).equals(PNG_SIGNATURE)) {
       const { writeFile } = await import('node:fs/promises');

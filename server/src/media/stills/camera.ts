@@ -3,6 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readExif } from '../exif.ts';
 import { type Source, withSource } from '../source.ts';
 import { NotDrawable, type Still, type StillMaker } from '../still.ts';
@@ -176,7 +177,7 @@ export const camera: StillMaker = ({ path }, outDir) =>
     const developed = program === null ? null : await develop(program, path, outDir);
     if (developed !== null) return { picture: developed };
     if (embedded === null)
-      throw new NotDrawable('it has no preview, and no program that develops it is installed');
+      throw new NotDrawable(sentence('it has no preview, and no program that develops it is installed'));
     const { orientation = 1 } = await readExif(path);
     const picture = { path: join(outDir, 'embedded.jpg'), mime: 'image/jpeg' };
     extract(source, embedded, orientation, picture.path);

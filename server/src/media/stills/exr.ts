@@ -1,7 +1,8 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, type Source, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, damagedHeader, type StillMaker, unreadablePixels } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 
@@ -18,20 +19,19 @@ const DEEP = 0x0800;
 /** Checks the header against the limits, because the parser allocates whatever size it declares. */
 function checkHeader(source: Source): void {
   const head = source.readUpTo(0, HEADER_BYTES);
-  if (head.length < 9 || head.readUInt32LE(0) !== 20_000_630)
-    throw new BrokenFile('it has no OpenEXR header');
+  if (head.length < 9 || head.readUInt32LE(0) !== 20_000_630) throw damagedHeader('no OpenEXR header');
   const flags = head.readUInt32LE(4);
-  if ((flags & DEEP) !== 0) throw new NotDrawable('deep pixels are not drawn');
-  if ((flags & MULTIPART) !== 0) throw new NotDrawable('files of several parts are not drawn');
+  if ((flags & DEEP) !== 0) throw unreadablePixels('deep pixels');
+  if ((flags & MULTIPART) !== 0) throw unreadablePixels('several parts');
   const endOfText = (from: number) => {
     const end = head.indexOf(0, from);
-    if (end === -1) throw new BrokenFile('its header does not end');
+    if (end === -1) throw damagedHeader('it does not end');
     return end;
   };
   for (let at = 8; head[at] !== 0; ) {
     const nameEnd = endOfText(at);
     const typeEnd = endOfText(nameEnd + 1);
-    if (typeEnd + 5 > head.length) throw new BrokenFile('its header does not end');
+    if (typeEnd + 5 > head.length) throw damagedHeader('it does not end');
     const size = head.readUInt32LE(typeEnd + 1);
     const value = typeEnd + 5;
     if (head.toString('latin1', at, nameEnd) === 'dataWindow' && size === 16 && value + 16 <= head.length) {
@@ -41,7 +41,7 @@ function checkHeader(source: Source): void {
     }
     at = value + size;
   }
-  throw new BrokenFile('it declares no pixels');
+  throw new BrokenFile(sentence('it has no pixels'));
 }
 
 /** The value of every half-precision float. */
@@ -71,7 +71,7 @@ export const exr: StillMaker = ({ path }, outDir) =>
     );
     checkShape(width, height, MOST_PIXELS);
     const channels = format === RGBA ? 4 : 1;
-    if (data.length < width * height * channels) throw new BrokenFile('it ends too early');
+    if (data.length < width * height * channels) throw new BrokenFile(sentence('it ends too early'));
     const numbers = halfFloats();
     const sample = (index: number) => numbers[data[index] ?? 0] ?? 0;
     const light = (pixel: number): [number, number, number] => {

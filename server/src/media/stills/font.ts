@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { create, type Font } from 'fontkit';
-import { asFileFault, BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
+import { sentence } from '../../platform/language/sentence.ts';
+import { asFileFault, BrokenFile, NotDrawable, type Still, type StillMaker, tooLarge } from '../still.ts';
 import { type Line, lineOf, outline } from '../typesetting/outlines.ts';
 import { measure, pathOf } from '../typesetting/set-text.ts';
 import { drawSheet } from '../typesetting/sheet.ts';
@@ -56,7 +57,7 @@ function openFont(bytes: Buffer): Font {
   const opened = create(bytes);
   const font = 'fonts' in opened ? opened.fonts[0] : opened;
   if (font === undefined || !(font.unitsPerEm > 0) || !(font.numGlyphs > 0)) {
-    throw new BrokenFile('the font has no glyphs');
+    throw new BrokenFile(sentence('the font has no outlines'));
   }
   return font;
 }
@@ -145,7 +146,7 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
   y += 40;
   const grid = gridOf(font, y, script === undefined ? GRID_ROWS + 3 : GRID_ROWS);
   if ([title, grid.data, ...letters].every((data) => data === ''))
-    throw new NotDrawable('the font has no outlines');
+    throw new NotDrawable(sentence('the font has no outlines'));
   const height = Math.round(y + (grid.rows * ROOM) / GRID_COLUMNS + MARGIN / 2);
   const paths = [
     { data: rules.join(''), fill: RULE },
@@ -161,7 +162,7 @@ async function drawSpecimen(font: Font, outDir: string): Promise<Still> {
  */
 export const fontStill: StillMaker = async ({ path }, outDir) => {
   const { size } = await stat(path);
-  if (size > MOST_BYTES) throw new NotDrawable(`a font of ${size} bytes is more than is rendered`);
+  if (size > MOST_BYTES) throw tooLarge(size);
   const bytes = await readFile(path);
-  return asFileFault('the font is damaged', () => drawSpecimen(openFont(bytes), outDir));
+  return asFileFault(sentence('the font is damaged'), () => drawSpecimen(openFont(bytes), outDir));
 };

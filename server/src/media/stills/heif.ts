@@ -1,8 +1,9 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { rowConverter, spaceOfCodePoints } from '../colour/space.ts';
 import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, type Source, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, damagedHeader, type StillMaker } from '../still.ts';
 import { heifColourOf } from './heif-properties.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { writeTiff } from './tiff-writer.ts';
@@ -35,7 +36,7 @@ async function decode(bytes: Buffer): Promise<{ width: number; height: number; p
   });
   const images = new libheif.HeifDecoder().decode(bytes);
   const image = images.find((candidate) => candidate.is_primary()) ?? images[0];
-  if (image === undefined) throw new BrokenFile('it has no image that can be read');
+  if (image === undefined) throw new BrokenFile(sentence('it has no picture that can be decoded'));
   const [width, height] = [image.get_width(), image.get_height()];
   checkShape(width, height);
   const target = { data: new Uint8ClampedArray(width * height * 4), width, height };
@@ -43,12 +44,12 @@ async function decode(bytes: Buffer): Promise<{ width: number; height: number; p
     image.display(target, resolve);
   });
   for (const loaded of images) loaded.free();
-  if (displayed === null) throw new BrokenFile('its image cannot be decoded');
+  if (displayed === null) throw new BrokenFile(sentence('its pixels cannot be decoded'));
   return { width, height, pixels: displayed.data };
 }
 
 function checkBrand(source: Source): void {
-  if (source.readUpTo(4, 4).toString('latin1') !== 'ftyp') throw new NotDrawable('it is no HEIF file');
+  if (source.readUpTo(4, 4).toString('latin1') !== 'ftyp') throw damagedHeader('no HEIF header');
 }
 
 /**

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { sentence } from '../../platform/language/sentence.ts';
 import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, damagedHeader, type StillMaker, unreadablePixels } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 
 /** Size limit: the decoder holds the file and four bytes per sample in memory. */
@@ -30,15 +31,15 @@ const CODESTREAM = Buffer.from([0xff, 0x4f, 0xff, 0x51]);
 /** Checks the size that the codestream declares against the limit, before the decoder allocates it. */
 function checkCodestream(file: Buffer): void {
   const at = file.indexOf(CODESTREAM);
-  if (at === -1 || at + 42 > file.length) throw new BrokenFile('it has no codestream');
+  if (at === -1 || at + 42 > file.length) throw damagedHeader('no codestream');
   const long = (offset: number) => file.readUInt32BE(at + 2 + offset);
   const [width, height] = [long(6) - long(14), long(10) - long(18)];
   const components = file.readUInt16BE(at + 40);
-  if (components < 1 || components > 4) throw new NotDrawable(`${components} components are not drawn`);
+  if (components < 1 || components > 4) throw unreadablePixels(`${components} components`);
   checkShape(width, height, MOST_SAMPLES / components);
   // Limits the number of tiles, because each uses memory before the first one is decoded.
   const tiles = Math.ceil(width / (long(22) || 1)) * Math.ceil(height / (long(26) || 1));
-  if (tiles > 65_535) throw new BrokenFile('it declares too many tiles');
+  if (tiles > 65_535) throw damagedHeader('too many tiles');
 }
 
 /** Returns the ICC profile of a JP2 file, which is in a colour box with method 2. */
@@ -82,7 +83,7 @@ export const jpeg2000: StillMaker = ({ path }, outDir) =>
     checkShape(width, height);
     const bytes = bitsPerSample > 8 ? 2 : 1;
     const rowBytes = width * componentCount * bytes;
-    if (samples.length < rowBytes * height) throw new BrokenFile('it cannot be decoded');
+    if (samples.length < rowBytes * height) throw new BrokenFile(sentence('it cannot be decoded'));
     const scale = (2 ** (bytes * 8) - 1) / (2 ** bitsPerSample - 1);
     const offset = isSigned ? 2 ** (bitsPerSample - 1) : 0;
     const rows = function* () {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { loadLibrary } from '../faults.ts';
 import { checkShape, readAll, withSource } from '../source.ts';
-import { BrokenFile, type StillMaker } from '../still.ts';
+import { damagedHeader, type StillMaker } from '../still.ts';
 import { hasTransparency, rowsOfRgba } from './rgba.ts';
 import { writeTiff } from './tiff-writer.ts';
 
@@ -25,7 +25,7 @@ function codestreamAt(file: Buffer): number {
     if (length < 8) break;
     at += length;
   }
-  throw new BrokenFile('it has no codestream');
+  throw damagedHeader('no codestream');
 }
 
 /** Aspect ratios that a header may refer to by number. */
@@ -37,7 +37,7 @@ const ratios = [1, 12 / 10, 4 / 3, 3 / 2, 16 / 9, 5 / 4, 2];
  */
 function checkHeader(file: Buffer): void {
   const head = file.subarray(codestreamAt(file));
-  if (head.length < 12 || head.readUInt16BE(0) !== 0xff0a) throw new BrokenFile('it has no codestream');
+  if (head.length < 12 || head.readUInt16BE(0) !== 0xff0a) throw damagedHeader('no codestream');
   let bit = 16;
   const read = (bits: number) => {
     let value = 0;

@@ -1,12 +1,20 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Document } from '@gltf-transform/core';
+import { sentence } from '../../platform/language/sentence.ts';
 import { toGlb } from '../models/convert.ts';
 import { openGlb, openGltf, surfacesOf, unpack, writeGlb } from '../models/gltf.ts';
 import { drawSurfaces } from '../models/rasteriser.ts';
 import { respelled } from '../models/spelling.ts';
 import type { Surface } from '../models/surface.ts';
-import { asFileFault, type MadeRendition, NotDrawable, type Still, type StillMaker } from '../still.ts';
+import {
+  asFileFault,
+  type MadeRendition,
+  NotDrawable,
+  type Still,
+  type StillMaker,
+  tooLarge,
+} from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 
 /** A larger file has no previews. */
@@ -41,7 +49,7 @@ function upright(values: Float32Array): Float32Array {
 async function drawModel(surfaces: readonly Surface[], outDir: string): Promise<Still['picture']> {
   const large = { width: SHAPE.width * OVERSAMPLING, height: SHAPE.height * OVERSAMPLING };
   const pixels = drawSurfaces(surfaces, large);
-  if (pixels === null) throw new NotDrawable('the model has no surfaces');
+  if (pixels === null) throw new NotDrawable(sentence('the model has no surfaces'));
   const model = await sharp(pixels, { raw: { ...large, channels: 4 } })
     .resize(SHAPE.width, SHAPE.height, { kernel: 'mitchell' })
     .png({ compressionLevel: 0 })
@@ -80,7 +88,7 @@ async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
     return { document, glb: await writeGlb(document), isZUp: false };
   }
   const format = [...converted].find(([type]) => type === mime)?.[1];
-  if (format === undefined) throw new NotDrawable(`${mime} is not drawn`);
+  if (format === undefined) throw new NotDrawable(sentence('{mime} is not rendered', { mime }));
   const glb = await toGlb(respelled(bytes, format.extension), format.extension);
   return { document: await openGlb(glb), glb, isZUp: format.isZUp };
 }
@@ -92,9 +100,9 @@ async function openModel(bytes: Buffer, mime: string): Promise<Opened> {
  */
 export const modelStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);
-  if (size > MOST_BYTES) throw new NotDrawable(`a model of ${size} bytes is more than is rendered`);
+  if (size > MOST_BYTES) throw tooLarge(size);
   const bytes = await readFile(path);
-  return asFileFault('the model is damaged', async () => {
+  return asFileFault(sentence('the model is damaged'), async () => {
     const { document, glb, isZUp } = await openModel(bytes, mime);
     const surfaces = await surfacesOf(document);
     const shown = isZUp

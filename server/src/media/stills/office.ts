@@ -1,9 +1,10 @@
 import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { readContents } from '../office/contents.ts';
 import { locateLibreOffice, toPdf } from '../office/libreoffice.ts';
 import { officeTypes } from '../office/types.ts';
-import { BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
+import { BrokenFile, NotDrawable, type Still, type StillMaker, tooLarge } from '../still.ts';
 import { MOST_TEXT, pdfStill } from './pdf.ts';
 
 /** A larger document has no previews. */
@@ -39,7 +40,7 @@ async function pagesOf(
  */
 export const officeStill: StillMaker = async ({ path, mime }, outDir) => {
   const { size } = await stat(path);
-  if (size > MOST_BYTES) throw new NotDrawable(`a document of ${size} bytes is more than is rendered`);
+  if (size > MOST_BYTES) throw tooLarge(size);
   const extension = officeTypes.get(mime) ?? null;
   const program = locateLibreOffice(process.env.LIBREOFFICE_PROGRAM);
   // Detects damaged packages before LibreOffice tries to repair them.
@@ -59,9 +60,9 @@ export const officeStill: StillMaker = async ({ path, mime }, outDir) => {
   }
   const reason =
     extension === null
-      ? 'the book has no cover'
+      ? sentence('the book has no cover')
       : program === null
-        ? 'LibreOffice is not installed, and the document has no thumbnail'
-        : 'LibreOffice cannot read the document, and it has no thumbnail';
+        ? sentence('LibreOffice is not installed, and the document has no thumbnail')
+        : sentence('LibreOffice cannot read the document, and it has no thumbnail');
   return { picture: null, reason, ...found };
 };

@@ -2,6 +2,7 @@ import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from '@hyzyla/pdfium';
 import { renditions } from '@vitrine/contract/renditions';
+import { sentence } from '../../platform/language/sentence.ts';
 import { isFaultOfTheMachine, loadLibrary } from '../faults.ts';
 import type { Shape } from '../ladder.ts';
 import {
@@ -11,6 +12,7 @@ import {
   NotDrawable,
   type Still,
   type StillMaker,
+  tooLarge,
 } from '../still.ts';
 import { sharp, webp } from '../tuned-sharp.ts';
 import { offerFonts } from './pdf-fonts.ts';
@@ -35,7 +37,7 @@ async function openDocument(
   text: string | null,
 ): Promise<{ document: PDFiumDocument; asked: ReadonlySet<unknown> }> {
   const { size } = await stat(path);
-  if (size > MOST_BYTES) throw new NotDrawable(`a PDF of ${size} bytes is more than is rendered`);
+  if (size > MOST_BYTES) throw tooLarge(size);
   // Uses a new instance for each file, so that a damaged file cannot corrupt PDFium's memory for the next one.
   const library = await loadLibrary('PDFium', () => PDFiumLibrary.init());
   const asked = offerFonts(library, text);
@@ -45,10 +47,10 @@ async function openDocument(
   } catch (error) {
     if (isFaultOfTheMachine(error)) throw error;
     const message = error instanceof Error ? error.message : String(error);
-    if (/password/i.test(message)) throw new NotDrawable('the PDF is protected by a password');
+    if (/password/i.test(message)) throw new NotDrawable(sentence('the PDF is protected by a password'));
     if (/security/i.test(message))
-      throw new NotDrawable('the PDF is encrypted in a way that is not supported');
-    throw new BrokenFile('the PDF is damaged', { cause: error });
+      throw new NotDrawable(sentence('the PDF is encrypted in a way that is not supported'));
+    throw new BrokenFile(sentence('the PDF is damaged'), { cause: error });
   }
 }
 
@@ -125,17 +127,17 @@ async function drawPages(
  * all pages. Throws NotDrawable for a PDF that is encrypted or too large, and BrokenFile for a damaged one.
  */
 export const pdfStill: StillMaker = ({ path }, outDir, report = () => {}) =>
-  asFileFault('the PDF is damaged', () => drawPdf(path, outDir, report));
+  asFileFault(sentence('the PDF is damaged'), () => drawPdf(path, outDir, report));
 
 async function drawPdf(path: string, outDir: string, report: (part: number) => void): Promise<Still> {
   const opened = await openDocument(path, null);
   const pageCount = opened.document.getPageCount();
-  if (pageCount === 0) throw new BrokenFile('the PDF has no pages');
+  if (pageCount === 0) throw new BrokenFile(sentence('the PDF has no pages'));
   const text = readText(opened.document, pageCount);
   // A font is chosen when its page is read, so the document is opened again with the characters it needs.
   const document = opened.asked.size === 0 ? opened.document : (await openDocument(path, text)).document;
   const picture = await drawPage(document.getPage(0), PICTURE_EDGE);
-  if (picture === null) throw new BrokenFile('the first page of the PDF is damaged');
+  if (picture === null) throw new BrokenFile(sentence('the first page of the PDF is damaged'));
   const pictureFile = join(outDir, 'first-page.png');
   await writeFile(pictureFile, await picture.png({ compressionLevel: 1 }).toBuffer());
   const extras = await drawPages(document, pageCount, outDir, report);

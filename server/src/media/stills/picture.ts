@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { stillOfFrames } from '../animation.ts';
 import { spaceOfPng } from '../colour/png.ts';
 import { type ColourSpace, rowConverter, spaceOfCodePoints } from '../colour/space.ts';
@@ -69,7 +70,7 @@ export const pictureStill: StillMaker = async (file, outDir) => {
   const space = await withSource(file.path, read);
   if (space === null) return still;
   const draw = (path: string) =>
-    asFileFault('its pixels cannot be decoded', () => convert(path, file.mime, space, outDir));
+    asFileFault(sentence('its pixels cannot be decoded'), () => convert(path, file.mime, space, outDir));
   const picture = await draw(file.path).catch(async (error: unknown) => {
     const whole = error instanceof BrokenFile ? await mend(file, outDir) : null;
     if (whole === null) throw error;

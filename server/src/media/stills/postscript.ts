@@ -1,8 +1,9 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { locateGhostscript, postscriptToPdf } from '../postscript/ghostscript.ts';
 import { commentPreview, tiffPreview } from '../postscript/preview.ts';
-import { NotDrawable, type Still, type StillMaker } from '../still.ts';
+import { NotDrawable, type Still, type StillMaker, tooLarge } from '../still.ts';
 import { sharp } from '../tuned-sharp.ts';
 import { pdfStill } from './pdf.ts';
 
@@ -35,12 +36,14 @@ async function ownPreview(bytes: Buffer, outDir: string): Promise<Still['picture
  */
 export const postscriptStill: StillMaker = async ({ path }, outDir) => {
   const { size } = await stat(path);
-  if (size > MOST_BYTES) throw new NotDrawable(`a file of ${size} bytes is more than is rendered`);
+  if (size > MOST_BYTES) throw tooLarge(size);
   const picture = await ownPreview(await readFile(path), outDir);
   if (picture !== null) return { picture };
   const program = locateGhostscript(process.env.GHOSTSCRIPT_PROGRAM);
-  if (program === null) throw new NotDrawable('Ghostscript is not installed, and the file has no preview');
+  if (program === null)
+    throw new NotDrawable(sentence('Ghostscript is not installed, and the file has no preview'));
   const pdf = await postscriptToPdf(program, path, outDir);
-  if (pdf === null) throw new NotDrawable('Ghostscript cannot read the file, and it has no preview');
+  if (pdf === null)
+    throw new NotDrawable(sentence('Ghostscript cannot read the file, and it has no preview'));
   return pdfStill({ path: pdf, mime: 'application/pdf' }, outDir);
 };

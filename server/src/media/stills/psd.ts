@@ -1,7 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import { checkShape, type Source, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type Still, type StillMaker } from '../still.ts';
+import {
+  damagedHeader,
+  damagedPixels,
+  NotDrawable,
+  type Still,
+  type StillMaker,
+  unreadablePixels,
+} from '../still.ts';
 import { type TiffLayout, writeTiff } from './tiff-writer.ts';
 import { labToSrgb, srgb } from './tone.ts';
 
@@ -42,7 +50,7 @@ function readHeader(source: Source): Header {
   const bytes = source.read(0, 26);
   const version = bytes.readUInt16BE(4);
   if (bytes.toString('latin1', 0, 4) !== '8BPS' || (version !== 1 && version !== 2)) {
-    throw new BrokenFile('it has no Photoshop header');
+    throw damagedHeader('no Photoshop header');
   }
   const header = {
     large: version === 2,
@@ -53,8 +61,8 @@ function readHeader(source: Source): Header {
     mode: bytes.readUInt16BE(24),
   };
   checkShape(header.width, header.height);
-  if (header.channels < 1 || header.channels > 56) throw new BrokenFile('it declares impossible channels');
-  if (![1, 8, 16, 32].includes(header.depth)) throw new BrokenFile('it declares an impossible depth');
+  if (header.channels < 1 || header.channels > 56) throw damagedHeader('impossible channels');
+  if (![1, 8, 16, 32].includes(header.depth)) throw damagedHeader('impossible depth');
   return header;
 }
 
@@ -119,7 +127,7 @@ function unpack(packed: Buffer, row: Buffer): void {
       at += 1;
     }
   }
-  if (to < row.length) throw new BrokenFile('a row of its composite is too short');
+  if (to < row.length) throw damagedPixels('a row is too short');
 }
 
 /** Reads any row of any channel. */
@@ -131,7 +139,7 @@ function rowReader(source: Source, at: number, { channels, height, width, depth,
   const data = at + 2;
   if (compression === 0)
     return (channel, row) => source.read(data + (channel * height + row) * rowBytes, rowBytes);
-  if (compression !== 1) throw new NotDrawable('its composite is compressed in a way we do not read');
+  if (compression !== 1) throw unreadablePixels(`compression ${compression}`);
   const countBytes = large ? 4 : 2;
   const counts = source.read(data, channels * height * countBytes);
   const offsets = new Float64Array(channels * height + 1);
@@ -259,7 +267,7 @@ function compositeOf(source: Source, header: Header, profile: Buffer | null): Co
   const { channels, width, height, depth, mode } = header;
   const model = models.get(mode);
   if (model === undefined || channels < (mode === INDEXED ? 1 : colours[model])) {
-    throw new NotDrawable('its colour mode is one we do not draw');
+    throw unreadablePixels('colour mode');
   }
   const palette = mode === INDEXED ? source.read(sections.palette, 768) : null;
   const alpha =
@@ -290,12 +298,13 @@ export const psd: StillMaker = ({ path }, outDir) =>
     const { width, height } = header;
     const sections = sectionsOf(source, header);
     const resources = resourcesOf(source, sections.resources, sections.resourcesEnd);
-    const instead = async (reason: string) => {
+    const instead = async (reason: Sentence) => {
       const picture = await thumbnailOf(resources, outDir);
       if (picture === null) throw new NotDrawable(reason);
       return { picture, shape: { width, height } };
     };
-    if (resources.get(VERSION_INFO)?.[4] === 0) return instead('it was saved without its composite');
+    if (resources.get(VERSION_INFO)?.[4] === 0)
+      return instead(sentence('it was saved without its composite'));
     try {
       const picture = { path: join(outDir, 'still.tiff'), mime: 'image/tiff' };
       const composite = compositeOf(source, header, resources.get(PROFILE) ?? null);
@@ -304,7 +313,7 @@ export const psd: StillMaker = ({ path }, outDir) =>
       writeTiff(picture.path, layout, asStored ? bandsOfBytes(composite) : bandsOf(composite));
       return { picture };
     } catch (error) {
-      if (error instanceof NotDrawable) return instead(error.message);
+      if (error instanceof NotDrawable) return instead(error.sentence);
       throw error;
     }
   });

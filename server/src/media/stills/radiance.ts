@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { checkShape, readAll, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, damagedHeader, damagedPixels, type StillMaker, unreadablePixels } from '../still.ts';
 import { writeTiff } from './tiff-writer.ts';
 import { toneMap, toneOf } from './tone.ts';
 
@@ -24,12 +25,12 @@ function readHeader(file: Buffer): Header {
   const text = file.toString('latin1', 0, HEADER_BYTES);
   const found = /\n\n([-+])Y (\d{1,9}) ([-+])X (\d{1,9})\n/.exec(text);
   if (found === null) {
-    if (/\n\n[-+]X \d+ [-+]Y \d+\n/.test(text)) throw new NotDrawable('its pixels are stored by column');
-    throw new BrokenFile('its header does not end');
+    if (/\n\n[-+]X \d+ [-+]Y \d+\n/.test(text)) throw unreadablePixels('by column');
+    throw damagedHeader('it does not end');
   }
   const [whole, y, height, x, width] = found;
   if (/^FORMAT=(?!32-bit_rle_rgbe\s*$)/m.test(text.slice(0, found.index))) {
-    throw new NotDrawable('its colours are stored in a way we do not read');
+    throw unreadablePixels('unknown colours');
   }
   const shape = { width: Number(width), height: Number(height) };
   checkShape(shape.width, shape.height, MOST_PIXELS);
@@ -42,7 +43,7 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
   let at = pixelsAt;
   const next = () => {
     const byte = file[at];
-    if (byte === undefined) throw new BrokenFile('it ends too early');
+    if (byte === undefined) throw new BrokenFile(sentence('it ends too early'));
     at += 1;
     return byte;
   };
@@ -53,7 +54,7 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
         const count = next();
         const isRun = count > 128;
         const length = isRun ? count - 128 : count;
-        if (length === 0 || x + length > width) throw new BrokenFile('a row of it is too long');
+        if (length === 0 || x + length > width) throw damagedPixels('a row is too long');
         const value = isRun ? next() : 0;
         for (let index = 0; index < length; index += 1) {
           pixels[row + (x + index) * 4 + component] = isRun ? value : next();
@@ -75,11 +76,11 @@ function readPixels(file: Buffer, { width, height, pixelsAt }: Header): Buffer {
         continue;
       }
       const length = (pixels[to + 3] ?? 0) * 2 ** shift;
-      if (x + length > width) throw new BrokenFile('a row of it is too long');
+      if (x + length > width) throw damagedPixels('a row is too long');
       for (let index = 0; index < length; index += 1) pixels.copy(pixels, to + index * 4, to - 4, to);
       x += length;
       shift += 8;
-      if (shift > 24) throw new BrokenFile('a row of it is too long');
+      if (shift > 24) throw damagedPixels('a row is too long');
     }
   };
   for (let y = 0; y < height; y += 1) {

@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
 import { readHead } from '../head.ts';
 import { type MadeRendition, NotDrawable, type Still, type StillMaker } from '../still.ts';
@@ -135,7 +136,7 @@ async function makeStill(texts: Texts, outDir: string): Promise<Still> {
  */
 export const textStill: StillMaker = async ({ path, mime }, outDir) => {
   const { text, cutAt } = await readBeginning(path);
-  if (text.trim() === '') throw new NotDrawable('the text is empty');
+  if (text.trim() === '') throw new NotDrawable(sentence('the text is empty'));
   const flavour = flavourOf(text, mime);
   const table = flavour.kind === 'table' ? readTable(text, flavour.delimiter) : null;
   try {

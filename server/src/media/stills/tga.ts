@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import { sentence } from '../../platform/language/sentence.ts';
 import { checkShape, readAll, type Source, withSource } from '../source.ts';
-import { BrokenFile, NotDrawable, type StillMaker } from '../still.ts';
+import { BrokenFile, type StillMaker, unreadablePixels } from '../still.ts';
 import { rowsOfRgba } from './rgba.ts';
 import { writeTiff } from './tiff-writer.ts';
 
@@ -86,10 +87,10 @@ function unpack(packed: Buffer, pixelBytes: number, count: number): Buffer {
   let at = 0;
   for (let end = 0; end < pixels.length; ) {
     const packet = packed[at];
-    if (packet === undefined) throw new BrokenFile('it ends too early');
+    if (packet === undefined) throw new BrokenFile(sentence('it ends too early'));
     const length = Math.min(((packet & 127) + 1) * pixelBytes, pixels.length - end);
     const stored = packet & 128 ? pixelBytes : length;
-    if (at + 1 + stored > packed.length) throw new BrokenFile('it ends too early');
+    if (at + 1 + stored > packed.length) throw new BrokenFile(sentence('it ends too early'));
     pixels.fill(packed.subarray(at + 1, at + 1 + stored), end, end + length);
     end += length;
     at += 1 + stored;
@@ -122,7 +123,7 @@ function pixelsOf(source: Source, header: Header): Uint8ClampedArray {
   const stored = bytes.subarray(pixelsAt(header));
   const count = width * height;
   const pixels = isPacked ? unpack(stored, pixelBytes, count) : stored;
-  if (pixels.length < count * pixelBytes) throw new BrokenFile('it ends too early');
+  if (pixels.length < count * pixelBytes) throw new BrokenFile(sentence('it ends too early'));
   const paletteAt = HEADER_BYTES + header.idLength;
   const entryBytes = Math.ceil(palette.bits / 8);
   const to = new Uint8ClampedArray(count * 4);
@@ -160,7 +161,7 @@ function hasAlpha({ alphaBits }: Header, pixels: Uint8ClampedArray): boolean {
 export const tga: StillMaker = ({ path }, outDir) =>
   withSource(path, (source) => {
     const header = readTgaHeader(source.readUpTo(0, HEADER_BYTES));
-    if (header === null) throw new NotDrawable('it is no Targa picture that is read');
+    if (header === null) throw unreadablePixels('no known Targa header');
     const { width, height } = header;
     checkShape(width, height);
     const pixels = pixelsOf(source, header);

@@ -1,6 +1,7 @@
 import { inflateSync, zstdDecompressSync } from 'node:zlib';
+import { sentence } from '../../platform/language/sentence.ts';
 import { checkShape, type Source } from '../source.ts';
-import { BrokenFile, NotDrawable } from '../still.ts';
+import { damagedHeader, damagedPixels, NotDrawable, unreadablePixels } from '../still.ts';
 import { unpackBits, unpackLzw } from './tiff-compression.ts';
 
 /** The tags of a directory that describe samples, with their values. */
@@ -33,7 +34,7 @@ function readTags(source: Source): { tags: Tags; numbers: Numbers } {
   const [countBytes, entryBytes, room] = isBig ? [8, 20, 8] : [2, 12, 4];
   const directory = readNumber(head, isBig ? 8 : 4, room, numbers);
   const count = readNumber(source.read(directory, countBytes), 0, countBytes, numbers);
-  if (count > MOST_TAGS) throw new BrokenFile('its directory is too long');
+  if (count > MOST_TAGS) throw damagedHeader('too many tags');
   const entries = source.read(directory + countBytes, count * entryBytes);
   const tags = new Map<number, number[]>();
   for (let at = 0; at < entries.length; at += entryBytes) {
@@ -105,7 +106,7 @@ async function unpack(packed: Buffer, compression: number, due: number): Promise
       return sharp(packed).raw().toBuffer();
     }
     default:
-      throw new NotDrawable(`its compression (${compression}) is not read`);
+      throw unreadablePixels(`compression ${compression}`);
   }
 }
 
@@ -138,7 +139,7 @@ function sampleReader(bits: number, format: TiffSamples['format'], little: boole
       return (row, index) => (little ? row.readFloatLE(index * 4) : row.readFloatBE(index * 4));
     if (bits === 64)
       return (row, index) => (little ? row.readDoubleLE(index * 8) : row.readDoubleBE(index * 8));
-    throw new NotDrawable(`floats of ${bits} bits are not read`);
+    throw unreadablePixels(`floats of ${bits} bits`);
   }
   const isSigned = format === 'signed';
   if (bits === 64) {
@@ -154,7 +155,7 @@ function sampleReader(bits: number, format: TiffSamples['format'], little: boole
     return (row, index) =>
       little ? row.readUIntLE(index * bytes, bytes) : row.readUIntBE(index * bytes, bytes);
   }
-  if (bits < 1 || bits > 31) throw new NotDrawable(`samples of ${bits} bits are not read`);
+  if (bits < 1 || bits > 31) throw unreadablePixels(`samples of ${bits} bits`);
   return (row, index) => {
     let value = 0;
     for (let bit = index * bits; bit < (index + 1) * bits; bit += 1) {
@@ -191,7 +192,7 @@ function unpredict(
       else row.writeUIntBE(sum, at, bytes);
     }
   } else if (predictor !== 1) {
-    throw new NotDrawable(`its prediction (${predictor}) is not read`);
+    throw unreadablePixels(`predictor ${predictor}`);
   }
 }
 
@@ -203,12 +204,11 @@ export function readTiff(source: Source): TiffSamples {
   const [width, height] = [firstOf(256, 0), firstOf(257, 0)];
   checkShape(width, height);
   const samples = firstOf(277, tags.get(258)?.length ?? 1);
-  if (samples < 1 || samples > 64) throw new NotDrawable(`${samples} samples a pixel are not read`);
+  if (samples < 1 || samples > 64) throw unreadablePixels(`${samples} samples a pixel`);
   const bits = firstOf(258, 1);
-  if (tags.get(258)?.some((other) => other !== bits))
-    throw new NotDrawable('its samples have different sizes');
+  if (tags.get(258)?.some((other) => other !== bits)) throw unreadablePixels('samples of different sizes');
   const format = formats.get(firstOf(339, 1) as 1 | 2 | 3 | 4);
-  if (format === undefined) throw new NotDrawable('the format of its samples is not read');
+  if (format === undefined) throw unreadablePixels('unknown format of samples');
   const photometric = firstOf(262, samples >= 3 ? photometrics.rgb : photometrics.blackIsZero);
   const isTiled = tags.has(322);
   const [across, down] = isTiled
@@ -221,17 +221,17 @@ export function readTiff(source: Source): TiffSamples {
   const bandCount = Math.ceil(height / down);
   const offsets = tags.get(isTiled ? 324 : 273) ?? [];
   const lengths = tags.get(isTiled ? 325 : 279) ?? [];
-  if (offsets.every((offset) => offset === 0)) throw new NotDrawable('it contains no pixels');
+  if (offsets.every((offset) => offset === 0)) throw new NotDrawable(sentence('it has no pixels'));
   const compression = firstOf(259, 1);
   const rowBytes = Math.ceil((across * inPlane * bits) / 8);
   if (down * width * samples * 4 > MOST_BAND_BYTES || down * rowBytes > MOST_BAND_BYTES)
-    throw new NotDrawable('its parts are too large');
+    throw unreadablePixels('parts that are too large');
   const read = sampleReader(bits, format, little);
   const colours = photometric === photometrics.cmyk ? 4 : photometric < 2 || photometric === 3 ? 1 : 3;
 
   async function part(index: number, rows: number): Promise<Buffer> {
     const at = offsets[index];
-    if (at === undefined) throw new BrokenFile('a part of it is missing');
+    if (at === undefined) throw damagedPixels('a part is missing');
     const due = rows * rowBytes;
     // A sparse file leaves out parts without content.
     if (at === 0 && (lengths[index] ?? 0) === 0) return Buffer.alloc(due);
@@ -239,7 +239,7 @@ export function readTiff(source: Source): TiffSamples {
     const declared = lengths[index] || (compression === 1 ? due : source.size - at);
     const packed = source.read(at, Math.min(declared, compression === 1 ? due : declared));
     const pixels = Buffer.from(await unpack(packed, compression, due));
-    if (pixels.length < due) throw new BrokenFile('a part of it ends too early');
+    if (pixels.length < due) throw damagedPixels('a part ends too early');
     return pixels;
   }
 

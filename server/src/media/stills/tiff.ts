@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import { type Source, withSource } from '../source.ts';
-import { NotDrawable, type Still } from '../still.ts';
+import { type Still, unreadablePixels } from '../still.ts';
 import { photometrics, readTiff, type TiffSamples } from './tiff-reader.ts';
 import { type TiffLayout, writeTiff } from './tiff-writer.ts';
 import { labToSrgb, type Tone, toneMap, toneOf } from './tone.ts';
@@ -11,7 +11,7 @@ const MOST_SAMPLES = 200_000_000;
 /** Returns all samples of a picture. */
 async function samplesOf(tiff: TiffSamples): Promise<Float32Array> {
   const count = tiff.width * tiff.height * tiff.samples;
-  if (count > MOST_SAMPLES) throw new NotDrawable(`${count} samples are more than are rendered`);
+  if (count > MOST_SAMPLES) throw unreadablePixels(`${count} samples`);
   const all = new Float32Array(count);
   let end = 0;
   for await (const band of tiff.bands()) {
@@ -101,9 +101,9 @@ function drawingOf(
   if (isLab && samples >= 3) return { model: 'rgb', colours: 3, draw: drawLab(tiff) };
   if (photometric === photometrics.palette) return { model: 'rgb', colours: 3, draw: drawPalette(tiff) };
   const isInks = photometric === photometrics.cmyk;
-  if (isInks && samples < 4) throw new NotDrawable('its inks are not drawn');
+  if (isInks && samples < 4) throw unreadablePixels('inks');
   if (photometric > photometrics.rgb && !isInks)
-    throw new NotDrawable(`its colours (${photometric}) are not read`);
+    throw unreadablePixels(`photometric interpretation ${photometric}`);
   const colours = isInks ? 4 : photometric === photometrics.rgb && samples >= 3 ? 3 : 1;
   const model = isInks ? 'cmyk' : colours === 3 ? 'rgb' : 'grey';
   const isInverted = photometric === photometrics.whiteIsZero;

@@ -4,7 +4,7 @@ import type { MediaFacts } from '@vitrine/contract/media';
 import { highRangeOf } from '../colour/video.ts';
 import { ffmpeg } from '../ffmpeg/choose.ts';
 import { isDecodableSize } from '../ffmpeg/ffmpeg.ts';
-import { NotDrawable, type SourceFile, type Still } from '../still.ts';
+import { type SourceFile, type Still, tooManyPixels } from '../still.ts';
 import { countPictures, readEmbedded } from '../subtitles/embedded.ts';
 import { chooseMoment, makePoster } from '../video/poster.ts';
 import { takeTiles, writeSprites } from '../video/sprites.ts';
@@ -29,8 +29,7 @@ export async function makeVideo(
   const probe = await player.probe(source);
   const { video, audio } = probe;
   if (video === null) return stillOfSound(player, source, probe, outDir, report);
-  if (!isDecodableSize(video))
-    throw new NotDrawable(`a video of ${video.width} x ${video.height} pixels is not rendered`);
+  if (!isDecodableSize(video)) throw tooManyPixels(video);
   const duration = probe.durationSeconds ?? (await player.findDuration(source));
   const tiles = await takeTiles(player, source, video, duration, { report });
   const atSeconds = source.posterSeconds ?? (await chooseMoment(tiles, duration));

@@ -4,6 +4,7 @@ import { type AnyNode, type Element, isTag } from 'domhandler';
 import * as dom from 'domutils';
 import type { AtRule, ChildNode } from 'postcss';
 import parseCss from 'postcss-safe-parser';
+import { sentence } from '../../platform/language/sentence.ts';
 import { NotDrawable } from '../still.ts';
 import type { Registered } from './variables.ts';
 
@@ -91,7 +92,7 @@ function boundedElements() {
   let left = MOST_STEPS;
   const count = (steps: number) => {
     left -= steps;
-    if (left < 0) throw new NotDrawable('the selectors of its styles are too complex');
+    if (left < 0) throw new NotDrawable(sentence('its styles are too complex'));
   };
   return {
     ...dom,

@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { saySentence } from '../../platform/language/sentence.ts';
 import { requireRoomIn } from '../faults.ts';
 import { mostPixels, refusalOf } from '../raster.ts';
 import { openStill } from '../renderable.ts';
-import { BrokenFile, NotDrawable } from '../still.ts';
 import { mend } from '../stills/mend.ts';
 import { sharp, strictnessOf } from '../tuned-sharp.ts';
 import { watchEntries } from './archive-progress.ts';
@@ -71,8 +71,7 @@ export async function makeTiles(
       return tile(whole, outDir, report);
     });
   } catch (error) {
-    const reason =
-      error instanceof NotDrawable || error instanceof BrokenFile ? error.message : refusalOf(error);
+    const reason = saySentence('en', refusalOf(error));
     // libvips writes the archive itself and may report a full disk as a decoding error.
     await requireRoomIn(outDir);
     return reason;

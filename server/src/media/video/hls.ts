@@ -1,6 +1,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { renditions } from '@vitrine/contract/renditions';
+import { sentence } from '../../platform/language/sentence.ts';
 import { madeColours } from '../colour/video.ts';
 import type { Ffmpeg, Output, Probe, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { readHead } from '../head.ts';
@@ -127,7 +128,8 @@ async function describe(rung: Rung, video: VideoStream, hasSound: boolean, outDi
   const playlist = join(outDir, `${rung.name}.m3u8`);
   const media = join(outDir, `${rung.name}.mp4`);
   const text = await readFile(playlist, 'utf8').catch(() => '');
-  if (!text.includes('#EXT-X-ENDLIST')) throw new BrokenFile('it has no frames that can be decoded');
+  if (!text.includes('#EXT-X-ENDLIST'))
+    throw new BrokenFile(sentence('it has no picture that can be decoded'));
   // Detects a hole that a temporarily full disk left; FFmpeg does not report it.
   if ((await stat(media)).size < endOf(text)) throw new Error('the encoded video was not written as a whole');
   const { head } = await readHead(media, HEADER_BYTES);

@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { renditions } from '@vitrine/contract/renditions';
+import { sentence } from '../../platform/language/sentence.ts';
 import type { Ffmpeg, Source, VideoStream } from '../ffmpeg/ffmpeg.ts';
 import { contain } from '../ladder.ts';
 import { BrokenFile, type MadeRendition, nullIfBroken } from '../still.ts';
@@ -50,7 +51,7 @@ export async function makePoster(
     (await nullIfBroken(at(atSeconds, true))) ??
     (await nullIfBroken(at(atSeconds, false))) ??
     (await at(0, true));
-  if (pixels === null) throw new BrokenFile('it has no frame that can be decoded');
+  if (pixels === null) throw new BrokenFile(sentence('it has no picture that can be decoded'));
   const frame = () => sharp(pixels, { raw: { ...shape, channels: 3 } });
   const picture = { path: join(outDir, 'frame.tiff'), mime: 'image/tiff' };
   await writeFile(picture.path, await frame().tiff({ compression: 'none' }).toBuffer());

@@ -22,7 +22,7 @@ import type { Database } from '../../platform/database/pool.ts';
 import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { safeLogForm } from '../../platform/http/log-entries.ts';
 import { say, sayCount } from '../../platform/language/say.ts';
-import { listed, saySentence, sentence } from '../../platform/language/sentence.ts';
+import { listed, saySentence, sayStored, sentence } from '../../platform/language/sentence.ts';
 import type { Storage } from '../../platform/storage/storage.ts';
 import { enterLibrary } from '../library-place.ts';
 import { openLibraryStorage } from '../storage/open.ts';
@@ -263,7 +263,9 @@ async function importFiles(deps: Deps, run: Run, plan: LivePlan): Promise<Summar
     if (path !== undefined)
       summary.failures.push({
         path,
-        reason: say(language, 'stored, not rendered: {fault}', { fault: processing_error ?? '' }),
+        reason: say(language, 'stored, not rendered: {fault}', {
+          fault: sayStored(language, processing_error ?? ''),
+        }),
       });
   }
   summary.stopped = stopped();

@@ -15,6 +15,7 @@ import { isTranscoded } from '../../../media/transcode.ts';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../../platform/database/unavailable.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
+import { type Sentence, saySentence, sentence, storedForm } from '../../../platform/language/sentence.ts';
 import { originalKey } from '../../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../../platform/storage/room.ts';
 import { DamagedObject, NoSuchObject, type Storage } from '../../../platform/storage/storage.ts';
@@ -45,8 +46,9 @@ async function recordResult(
   tx: Tx,
   hash: string,
   status: 'ready' | 'failed',
-  error: string | null,
+  reason: Sentence | null,
 ): Promise<void> {
+  const error = reason === null ? null : storedForm(reason);
   const { rows: shown } = await sql<{ hash: string }>`select distinct interim_hash as hash from assets
     where file_hash = ${hash} and interim_hash is not null`.execute(tx);
   await tx
@@ -188,7 +190,7 @@ async function tileWhatIsLarge(
 export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'render'> {
   const { db, storage, decoders } = deps;
   /** Skips files that were already tried with this ladder and these makers. */
-  const giveUp = async (hash: string, version: number, status: 'ready' | 'failed', reason: string) => {
+  const giveUp = async (hash: string, version: number, status: 'ready' | 'failed', reason: Sentence) => {
     await sql`update files set ladder_version = ${version}, makers_version = ${MAKERS_VERSION}
       where hash = ${hash}`.execute(db);
     await db.transaction().execute((tx) => recordResult(tx, hash, status, reason));
@@ -258,16 +260,22 @@ export function renderJob(deps: RenderDeps, everyMs?: number): JobHandler<'rende
         else await recordResult(tx, hash, 'ready', outcome.outcome === 'unsupported' ? outcome.reason : null);
         await notifyPeersOfFile(tx, hash);
       });
-      if (outcome.outcome !== 'rendered') log.info({ hash, ...outcome }, 'nothing was rendered');
+      if (outcome.outcome !== 'rendered')
+        log.info({ hash, ...outcome, reason: saySentence('en', outcome.reason) }, 'nothing was rendered');
     } catch (error) {
       if (error instanceof DecodingStopped) {
         // Retrying would exceed the limit again.
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
-        return await giveUp(hash, version, 'ready', error.message);
+        return await giveUp(hash, version, 'ready', error.sentence);
       }
       if (isStorageOutage(error)) return await postpone(db, waiting, owner);
       if (lastAttempt && !(error instanceof DatabaseUnavailable))
-        await giveUp(hash, version, isLost(error) ? 'failed' : 'ready', 'rendering failed; see the log');
+        await giveUp(
+          hash,
+          version,
+          isLost(error) ? 'failed' : 'ready',
+          sentence('rendering failed; see the log'),
+        );
       throw error;
     } finally {
       await progress.close();

@@ -9,6 +9,7 @@ import { MAKERS_VERSION } from '../../../media/renderable.ts';
 import { transcodeLimit } from '../../../media/transcode.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import { DatabaseUnavailable } from '../../../platform/database/unavailable.ts';
+import { type Sentence, saySentence, sentence, storedForm } from '../../../platform/language/sentence.ts';
 import { originalKey } from '../../../platform/storage/object-key.ts';
 import { hasRoom, isStorageOutage } from '../../../platform/storage/room.ts';
 import { enqueueTranscode } from '../decoding-jobs.ts';
@@ -24,7 +25,8 @@ const PROGRESS_EVERY_MS = 2000;
 /** How long a transcode waits for disk space, or for another one that may still process the file. */
 const POSTPONED_MS = 60_000;
 
-async function recordResult(db: Database, hash: string, state: 'done' | 'failed', error: string | null) {
+async function recordResult(db: Database, hash: string, state: 'done' | 'failed', reason: Sentence | null) {
+  const error = reason === null ? null : storedForm(reason);
   const progress = state === 'done' ? sql<number>`1` : sql<number>`progress`;
   await db.updateTable('transcodes').set({ state, error, progress }).where('file_hash', '=', hash).execute();
   await markCurrent(db, hash);
@@ -118,7 +120,7 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
         ),
       );
       if (result.outcome === 'broken') {
-        log.info({ hash, reason: result.reason }, 'nothing was transcoded');
+        log.info({ hash, reason: saySentence('en', result.reason) }, 'nothing was transcoded');
         return await recordResult(db, hash, 'failed', result.reason);
       }
       await stageFiles(storage, hash, result.renditions, prefix);
@@ -135,11 +137,11 @@ export function transcodeJob({ db, storage, decoders }: TranscodeDeps): JobHandl
     } catch (error) {
       if (error instanceof DecodingStopped) {
         log.warn({ hash, reason: error.message }, 'a file was too much for its decoder');
-        return await recordResult(db, hash, 'failed', error.message);
+        return await recordResult(db, hash, 'failed', error.sentence);
       }
       if (error instanceof DatabaseUnavailable) throw error;
       if (lastAttempt && !isStorageOutage(error)) {
-        await recordResult(db, hash, 'failed', 'transcoding failed; see the log');
+        await recordResult(db, hash, 'failed', sentence('transcoding failed; see the log'));
         throw error;
       }
       await db
