@@ -62,6 +62,10 @@ const seeded = {
     font: { font: 'Font' },
     other: { other: 'Other' },
   },
+  preset: {
+    'jpeg-2000': { 'jPEG, 2,000 pixels': phrase('JPEG, 2,000 pixels') },
+    video: { 'video for the web': 'Video for the web' },
+  },
 } as const satisfies Record<string, Labels>;
 
 /** Returns the label in the language of the page if it is the one that a new library has, otherwise the label itself. */
