@@ -1,6 +1,7 @@
 import type { MergeCounts, TransferCounts } from '@vitrine/contract/account-transfers';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
+import { series } from '#lib/texts/series.ts';
 
 /** Formats what a transfer or merge counts, in the order in which it is told. */
 const words: Readonly<Record<keyof MergeCounts, (count: number) => string>> = {
@@ -31,5 +32,5 @@ export function countsInWords(counts: TransferCounts | MergeCounts): string {
     const count = given.get(name) ?? 0;
     return count === 0 ? [] : [inWords(count)];
   });
-  return parts.length === 0 ? phrase('nothing to move') : parts.join(', ');
+  return parts.length === 0 ? phrase('nothing to move') : series(parts);
 }

@@ -1,3 +1,5 @@
+import { series } from '#lib/texts/series.ts';
+
 interface Fact {
   readonly name: string;
   readonly value: string;
@@ -32,7 +34,7 @@ function valueInWords(value: unknown): string {
   if (value === null || value === undefined) return '';
   if (Array.isArray(value)) {
     return value.every((item) => typeof item !== 'object')
-      ? value.map(valueInWords).join(', ')
+      ? series(value.map(valueInWords))
       : JSON.stringify(value);
   }
   return JSON.stringify(value);

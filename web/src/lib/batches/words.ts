@@ -2,6 +2,7 @@ import type { Batch, BatchPreview } from '@vitrine/contract/batches';
 import { locale } from '#lib/languages/language.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import type { Nouns } from '#lib/selection/words.ts';
+import { series } from '#lib/texts/series.ts';
 import { nounsOf } from './subjects.ts';
 
 /** The reason for posts that lack approvals (APPROVAL-1). */
@@ -95,10 +96,10 @@ export function progressInWords(batch: Batch): string {
   const { subject, done, total, changed, unchanged, refused_count } = batch;
   const { counted } = nounsOf[subject];
   if (!isOver(batch)) return `${done.toLocaleString(locale())} of ${counted(total)}`;
-  return [
+  return series([
     `${counted(changed)} changed`,
     ...(unchanged === 0 ? [] : [`${unchanged.toLocaleString(locale())} as before`]),
     ...(refused_count === 0 ? [] : [`${refused_count.toLocaleString(locale())} not changed`]),
     ...(done < total ? [`${(total - done).toLocaleString(locale())} not reached`] : []),
-  ].join(', ');
+  ]);
 }

@@ -4,6 +4,7 @@ import type { FieldDefinition } from '@vitrine/contract/fields';
 import { fileSize, pixelSize } from '#lib/assets/file-size.ts';
 import { fileType } from '#lib/assets/labels.ts';
 import { valueInWords } from '#lib/fields/value-words.ts';
+import { series } from '#lib/texts/series.ts';
 import { shortMomentOf } from '#lib/time/moments.ts';
 
 /** A fact about each file of a group, in their order. */
@@ -33,9 +34,10 @@ export function factsOf(assets: readonly ShownAsset[], language: string | undefi
     fact(
       'File',
       textsOf((asset) =>
-        [fileType(asset), ...(asset.file_size_bytes === null ? [] : [fileSize(asset.file_size_bytes)])].join(
-          ', ',
-        ),
+        series([
+          fileType(asset),
+          ...(asset.file_size_bytes === null ? [] : [fileSize(asset.file_size_bytes)]),
+        ]),
       ),
     ),
     fact(
@@ -44,7 +46,7 @@ export function factsOf(assets: readonly ShownAsset[], language: string | undefi
     ),
     fact(
       'Tags',
-      textsOf(({ tags }) => (tags.length === 0 ? none : [...tags].sort().join(', '))),
+      textsOf(({ tags }) => (tags.length === 0 ? none : series([...tags].sort()))),
     ),
   ];
 }

@@ -12,13 +12,12 @@ export const stateLabels: Readonly<Record<InvitationState, string>> = {
 };
 
 /** The times for which an invitation can be open, in days. */
-export const lifetimes = [
-  { value: '1', label: 'One day' },
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-] as const;
-export type Lifetime = (typeof lifetimes)[number]['value'];
+const lifetimes = ['1', '7', '30', '90'] as const;
+export type Lifetime = (typeof lifetimes)[number];
+
+/** Returns the times for which an invitation can be open, as choices. */
+export const lifetimeChoices = () =>
+  lifetimes.map((value) => ({ value, label: plural(Number(value), ['# day', '# days']) }));
 
 /** Returns the time at which an invitation that is created now expires. */
 export function expiryAfter(days: Lifetime, now: Date): string {

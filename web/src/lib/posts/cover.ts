@@ -3,6 +3,7 @@ import type { Post, PostMember } from '@vitrine/contract/posts';
 import { countedKinds, kindOf } from '#lib/assets/kinds.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
+import { series } from '#lib/texts/series.ts';
 import { stageRatioOf } from './sheet.ts';
 
 /** Returns the cover of a post: the chosen one, otherwise its first member (POST-23). */
@@ -32,7 +33,7 @@ export function cardLabel(post: Post): string {
   const parts = [titleOf(post)];
   if (post.author !== undefined) parts.push(`by ${post.author.display_name}`);
   parts.push(filesInWords(post.members));
-  return parts.join(', ');
+  return series(parts);
 }
 
 function filesInWords(members: readonly PostMember[]): string {

@@ -1,6 +1,7 @@
 import type { Review, Reviewer, ReviewQueue } from '@vitrine/contract/reviews';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
+import { series } from '#lib/texts/series.ts';
 import { decisionWords } from './decision-words.ts';
 
 export const queueWords: readonly {
@@ -39,7 +40,7 @@ export function summaryOf({ reviewers, state }: Review): string {
   const parts = [`${approved} of ${reviewers.length} approved`];
   if (against > 0) parts.push(plural(against, ['one asks for changes', '# ask for changes']));
   if (state === 'closed') parts.push(phrase('closed'));
-  return parts.join(', ');
+  return series(parts);
 }
 
 /** Says how many approvals are missing, and whose, from the parameters of the error. */
@@ -56,6 +57,6 @@ export function approvalText(params: {
   const needed = plural(required, ['One person must approve it first', '# people must approve it first']);
   const given =
     approved === 0 ? phrase('so far nobody has') : plural(approved, ['so far one has', 'so far # have']);
-  const waiting = missing.length === 0 ? 'Nobody else is asked yet.' : `Waiting for ${missing.join(', ')}.`;
+  const waiting = missing.length === 0 ? 'Nobody else is asked yet.' : `Waiting for ${series(missing)}.`;
   return `${needed}; ${given}. ${waiting}`;
 }

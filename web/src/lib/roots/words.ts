@@ -1,5 +1,6 @@
 import type { Root, RootScan } from '@vitrine/contract/roots';
 import { plural } from '#lib/languages/plural.ts';
+import { series } from '#lib/texts/series.ts';
 
 const states: Readonly<Record<RootScan['state'], string>> = {
   never: 'Not scanned',
@@ -38,7 +39,7 @@ export function foundBy({ scan }: Root): string {
   const parts = (['added', 'changed', 'moved', 'missing', 'returned', 'failed'] as const).flatMap((name) =>
     scan[name] === 0 ? [] : [changes[name](scan[name])],
   );
-  return [plural(scan.files, ['# file', '# files']), ...parts].join(', ');
+  return series([plural(scan.files, ['# file', '# files']), ...parts]);
 }
 
 /** Returns the lines of a text without empty ones. */

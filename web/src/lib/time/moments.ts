@@ -11,8 +11,19 @@ export function localeOf(language: string | undefined): string {
   }
 }
 
+/** Formats a date, with "a.m." or "p.m." on the line of its hour. */
+function unbroken(format: Intl.DateTimeFormat, date: Date): string {
+  const parts = format.formatToParts(date);
+  const isPeriod = (at: number) => parts[at]?.type === 'dayPeriod';
+  return parts
+    .map(({ type, value }, at) =>
+      type === 'literal' && (isPeriod(at - 1) || isPeriod(at + 1)) ? value.replace(/^\s$/, '\u00a0') : value,
+    )
+    .join('');
+}
+
 function written(timestamp: string, language: string | undefined, style: Intl.DateTimeFormatOptions): string {
-  return isolated(new Intl.DateTimeFormat(localeOf(language), style).format(new Date(timestamp)));
+  return isolated(unbroken(new Intl.DateTimeFormat(localeOf(language), style), new Date(timestamp)));
 }
 
 /** Formats a day: "3 May 2026" with the full month, in the reader's language and time zone. */
@@ -51,7 +62,7 @@ const clockTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?/;
 export function writtenMomentOf(timestamp: string, language?: string): string {
   const [clock = timestamp] = clockTime.exec(timestamp) ?? [];
   const style = { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' } as const;
-  return isolated(new Intl.DateTimeFormat(localeOf(language), style).format(new Date(`${clock}Z`)));
+  return isolated(unbroken(new Intl.DateTimeFormat(localeOf(language), style), new Date(`${clock}Z`)));
 }
 
 /** Formats the time of day: "14:05". */

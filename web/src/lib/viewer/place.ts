@@ -1,5 +1,6 @@
 import { isolated, locale } from '#lib/languages/language.ts';
 import { phrase } from '#lib/languages/phrase.ts';
+import { series } from '#lib/texts/series.ts';
 
 /** A position on the map, in degrees; north and east are positive. */
 export interface Place {
@@ -32,5 +33,5 @@ export function placeName({ latitude, longitude }: Place, decimals: number): str
   const [parallel, meridian] = [format(Math.abs(latitude)), format(Math.abs(longitude))];
   const northing = latitude < 0 ? phrase(`${parallel}° S`) : phrase(`${parallel}° N`);
   const easting = longitude < 0 ? phrase(`${meridian}° W`) : phrase(`${meridian}° E`);
-  return isolated(`${northing}, ${easting}`);
+  return isolated(series([northing, easting]));
 }

@@ -1,4 +1,5 @@
 import { phrase } from '#lib/languages/phrase.ts';
+import { series } from '#lib/texts/series.ts';
 import { asTyped, type FieldTypeView } from './field-type.ts';
 
 /** One term. */
@@ -38,7 +39,7 @@ export const multiSelect: FieldTypeView = {
   label: 'Several terms',
   icon: 'tags',
   explanation: 'Any number of terms of a vocabulary.',
-  words: ({ value_options = [] }, { labelOf }) => value_options.map(labelOf).join(', '),
+  words: ({ value_options = [] }, { labelOf }) => series(value_options.map(labelOf)),
   draftOf: ({ value_options }) => value_options ?? [],
   sentOf: (text) => ({ kind: 'value', members: { value_options: [text] } }),
   comparisons: [{ value: '=', label: phrase('has') }],

@@ -1,0 +1,10 @@
+import { phrase } from '#lib/languages/phrase.ts';
+
+/**
+ * Joins facts as in "JPEG, 41.9 kB", with the comma of the language of the page. A sentence that lists things needs
+ * `listOf`, which has a word before the last.
+ */
+export function series(facts: readonly string[]): string {
+  const [first = '', ...rest] = facts;
+  return rest.reduce((before, next) => phrase(`${before}, ${next}`), first);
+}
