@@ -8,3 +8,6 @@ export function series(facts: readonly string[]): string {
   const [first = '', ...rest] = facts;
   return rest.reduce((before, next) => phrase(`${before}, ${next}`), first);
 }
+
+/** Ends a label that an explanation follows, with the full stop of the language of the page. */
+export const stopped = (label: string): string => phrase(`${label}.`);

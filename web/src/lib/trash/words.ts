@@ -2,11 +2,10 @@ import type { TrashItem, TrashScope } from '@vitrine/contract/trash';
 import { keyOf } from '#lib/batches/targets.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 
-/** Describes who deleted an item. `name` is the person's name if known, undefined while it is loading. */
-export function deletedBy(item: TrashItem, ownRef: number, name: string | null | undefined): string {
+/** Describes who deleted an item: the reader, an unknown account, or a person whose name is not known. */
+export function deletedBy(item: TrashItem, ownRef: number): string {
   if (item.deleted_by_user_ref === null) return phrase('by an unknown account');
-  if (item.deleted_by_user_ref === ownRef) return phrase('by you');
-  return name === null ? phrase('by someone') : `by ${name ?? '…'}`;
+  return item.deleted_by_user_ref === ownRef ? phrase('by you') : phrase('by someone');
 }
 
 /** Labels of the kinds of content. */
