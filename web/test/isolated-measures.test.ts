@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fileSize, pixelSize } from '../src/lib/assets/file-size.ts';
-import { dayOf } from '../src/lib/time/moments.ts';
+import { dayOf, shortMomentOf } from '../src/lib/time/moments.ts';
 import { placeName } from '../src/lib/viewer/place.ts';
 
 afterEach(() => {
@@ -24,6 +24,11 @@ describe('in a text that is written from right to left', () => {
     readIn('he');
     expect(dayOf('2026-05-03T12:00:00Z')).toMatch(/^\u2068.*2026\u2069$/);
     expect(fileSize(4_200_000)).toMatch(/^\u2068.*4\.2.*\u2069$/);
+  });
+
+  test('the half of the day stays on the line of its hour', () => {
+    readIn('ar');
+    expect(shortMomentOf('2026-05-03T14:05:00Z')).toMatch(/\d\u00a0[صم]\u2069$/);
   });
 
   test('they are plain text in other languages', () => {
