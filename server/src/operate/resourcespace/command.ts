@@ -120,9 +120,11 @@ export async function importResourceSpaceCommand(
   };
   process.once('SIGINT', stop);
   try {
+    // Before a dump is read, which may take minutes.
+    const owner = await findOwner(database.db, given?.owner);
     const staging = await openStaging(database.pool, source);
     try {
-      return await runImport(staging);
+      return await runImport(staging, owner);
     } finally {
       await staging.close();
     }
@@ -131,12 +133,11 @@ export async function importResourceSpaceCommand(
     await database.close();
   }
 
-  async function runImport(staging: Staging): Promise<number> {
+  async function runImport(staging: Staging, owner: SignedIn): Promise<number> {
     const { db } = database;
     const installation = await readInstallation(staging, settings);
     const ledger = await openLedger(db, orders.system);
     const mapping: Mapping = given ?? {};
-    const owner = await findOwner(db, mapping.owner);
     const today = new Date().toISOString().slice(0, 10);
     const plan = await makePlan({ db, staging, installation, ledger }, mapping, today);
     const files = openFileFinder({ root, syncdir, scrambleKey: settings.scramble_key ?? '' });

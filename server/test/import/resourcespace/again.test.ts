@@ -78,9 +78,7 @@ test('imports an alternative file with the name of the photo as the film of the 
 });
 
 // IMPORT-9, IMPORT-10
-test('brings changed files as new versions, unless the file was changed here, and deletes nothing', {
-  timeout: 180_000,
-}, async () => {
+test('brings changed files as new versions, unless the file was changed here, and deletes nothing', async () => {
   if (changed === undefined || both === undefined || touched === undefined || gone === undefined)
     throw new Error('too few pictures');
   const before = await assetOf(changed.ref);
@@ -117,9 +115,7 @@ test('brings changed files as new versions, unless the file was changed here, an
 });
 
 // IMPORT-9
-test('replaces the text in place of a missing file once the file is there', {
-  timeout: 180_000,
-}, async () => {
+test('replaces the text in place of a missing file once the file is there', async () => {
   const missing = harbour.expected.resources.find(({ file }) => file?.missing === true);
   const path = missing?.file?.path;
   if (missing === undefined || path === undefined) throw new Error('no file is missing');
@@ -132,9 +128,7 @@ test('replaces the text in place of a missing file once the file is there', {
 });
 
 // IMPORT-2, IMPORT-10
-test('keeps titles that people have edited, and reports resources and values that are gone', {
-  timeout: 180_000,
-}, async () => {
+test('keeps titles that people have edited, and reports resources and values that are gone', async () => {
   const kept = await assetOf(1);
   await boss.ok('updateAsset', { params: { id: kept.id }, body: { title: 'Ours' } });
   const dump = await readFile(harbour.dump, 'utf8');

@@ -85,7 +85,7 @@ describe('an import', () => {
   const missingLabels: string[] = [];
 
   // IMPORT-1
-  test('brings every value of every resource', { timeout: 180_000 }, async () => {
+  test('brings every value of every resource', async () => {
     const missing: unknown[] = [];
     for (const resource of expected.resources) {
       const id = targetOf('resource', resource.ref);
@@ -306,7 +306,7 @@ async function enter(username: string, password: string) {
 
 // IMPORT-4
 describe('access after an import', () => {
-  test('is never wider than in ResourceSpace, account by account', { timeout: 120_000 }, async () => {
+  test('is never wider than in ResourceSpace, account by account', async () => {
     const wider: string[] = [];
     const lost: string[] = [];
     for (const { user: username, access } of expected.effective_access) {

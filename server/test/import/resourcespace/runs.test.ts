@@ -21,9 +21,7 @@ async function newest() {
 }
 
 // IMPORT-11
-test('shows administrators the report of an import, without links and passwords', {
-  timeout: 180_000,
-}, async () => {
+test('shows administrators the report of an import, without links and passwords', async () => {
   await runImport(library, [...optionsFor(harbour), '--dry-run']);
   expect((await boss.ok('listImports')).items).toEqual([]);
   const path = join(harbour.directory, 'report.json');
@@ -81,7 +79,7 @@ test('words a report for each reader, and shows reasons of an earlier version as
 });
 
 // IMPORT-11
-test('says why an import failed, and recognises one that was killed', { timeout: 180_000 }, async () => {
+test('says why an import failed, and recognises one that was killed', async () => {
   const broken = (deps: typeof library.deps): typeof library.deps => ({
     ...deps,
     ladder: deps.ladder,

@@ -49,9 +49,7 @@ async function refuseWhileReading({ deps: { db } }: Library): Promise<void> {
 }
 
 // IMPORT-16, EXTRACT-18
-test('has pictures with previews and everything that searches find as soon as it ends', {
-  timeout: 120_000,
-}, async () => {
+test('has pictures with previews and everything that searches find as soon as it ends', async () => {
   const library = await openWithBoss();
   await refuseWhileReading(library);
   await runImport(library, optionsFor(harbour), rendering(library));
@@ -80,9 +78,7 @@ test('has pictures with previews and everything that searches find as soon as it
 });
 
 // IMPORT-2, IMPORT-16
-test('stores all resources of a transaction or none, and goes on after them', {
-  timeout: 120_000,
-}, async () => {
+test('stores all resources of a transaction or none, and goes on after them', async () => {
   const library = await openWithBoss();
   let moved = 0;
   const breaking = (deps: Deps) => ({

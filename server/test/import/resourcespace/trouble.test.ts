@@ -79,7 +79,7 @@ function failingAt(number: number) {
 }
 
 // IMPORT-2
-test('goes on after it was killed at any stage, with the same result', { timeout: 120_000 }, async () => {
+test('goes on after it was killed at any stage, with the same result', async () => {
   const whole = await openWithBoss();
   await runImport(whole, optionsFor(harbour));
   const library = await openWithBoss();
@@ -96,9 +96,7 @@ test('goes on after it was killed at any stage, with the same result', { timeout
 });
 
 // IMPORT-2
-test('brings what is new and changed since, and keeps what people have changed here', {
-  timeout: 180_000,
-}, async () => {
+test('brings what is new and changed since, and keeps what people have changed here', async () => {
   const library = await openLibrary();
   const boss = await library.join('boss', 'admin');
   await runImport(library, optionsFor(harbour));
@@ -140,9 +138,7 @@ test('writes nothing of a dump that is cut off', async () => {
   expect(await countRows(library)).toEqual(before);
 });
 
-test('takes a tree with a cycle, options without labels, and accounts that differ by case', {
-  timeout: 180_000,
-}, async () => {
+test('takes a tree with a cycle, options without labels, and accounts that differ by case', async () => {
   const library = await openWithBoss();
   const odd = await withDump((text) =>
     text
@@ -161,9 +157,7 @@ test('takes a tree with a cycle, options without labels, and accounts that diffe
 });
 
 // IMPORT-6
-test('takes choices from a mapping file, and refuses one with an unknown property', {
-  timeout: 180_000,
-}, async () => {
+test('takes choices from a mapping file, and refuses one with an unknown property', async () => {
   const library = await openWithBoss();
   const before = await countRows(library);
   const path = join(harbour.directory, 'mapping.json');
@@ -200,4 +194,12 @@ test('takes choices from a mapping file, and refuses one with an unknown propert
   );
   expect(rows).toEqual([{ code: 'credit_line_of_old', type: 'longtext', versions: 3, role: 'member' }]);
   await rm(path);
+});
+
+// IMPORT-1
+test('says that the library has no administrator before it reads the dump', async () => {
+  const cut = await withDump((text) => text.slice(0, text.length / 2));
+  const { code, out } = await runImport(await openLibrary(), optionsFor(cut));
+  expect([code, out]).toEqual([1, 'the library has no administrator yet; start it and set it up']);
+  expect((await runImport(await openWithBoss(), optionsFor(cut))).out).toContain('is cut off');
 });
