@@ -9,7 +9,8 @@ import { processorSeconds, treeProcessorSeconds } from './processor-time.ts';
 
 /** Files that are created at the same time; a divisor of the files in a folder. */
 const AT_ONCE = 1000;
-const LOOKED_EVERY_MS = 200;
+/** As often as the page of roots. Each look counts the assets of the root. */
+const LOOKED_EVERY_MS = 2000;
 
 /** Creates small files, each with its own text, in folders of `perFolder`. */
 async function makeFiles(folder: string, count: number, perFolder: number): Promise<void> {

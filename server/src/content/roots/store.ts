@@ -52,19 +52,27 @@ interface Candidate {
   path: Buffer | null;
 }
 
+/**
+ * Returns the assets with these hashes whose files may have been moved. A first scan fills tables faster than PostgreSQL
+ * analyzes them, and the planner would read all rows of the root for every part. So subqueries, which `offset 0`
+ * separates, look up each hash in its index before any other condition.
+ */
 async function candidatesFor(
   tx: Tx,
   { root, owner, seen }: Scanning,
   hashes: readonly string[],
 ): Promise<Candidate[]> {
   const { rows } = await sql<Candidate>`
-    select f.asset_id, f.hash, f.id as file, f.path from root_files f
-      where f.root_id = ${root.id} and f.hash = any(${[...hashes]}::text[]) and f.asset_id is not null and not f.is_film
-    union all
-    select a.id, a.file_hash, null, null from assets a
-      where a.file_hash = any(${[...hashes]}::text[]) and a.root_id is null and a.missing_since is not null
-        and a.owner_user_ref = ${owner.ref} and a.deleted_at is null
-    order by file`.execute(tx);
+    select c.asset_id, c.hash, c.file, c.path
+    from (select distinct unnest(${[...hashes]}::text[]) as hash) h, lateral (
+      select f.asset_id, f.hash, f.id as file, f.path from (
+        select * from root_files where hash = h.hash offset 0) f
+        where f.root_id = ${root.id} and f.asset_id is not null and not f.is_film
+      union all
+      select a.id, a.file_hash, null, null from (
+        select * from assets where file_hash = h.hash offset 0) a
+        where a.root_id is null and a.missing_since is not null and a.owner_user_ref = ${owner.ref} and a.deleted_at is null) c
+    order by c.file`.execute(tx);
   return rows.filter(({ file }) => file === null || !seen.has(file));
 }
 
