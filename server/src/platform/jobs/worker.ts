@@ -137,7 +137,7 @@ export async function runDueJobs(options: Omit<WorkerOptions, 'crontab' | 'onSil
     concurrency,
     noHandleSignals: true,
     events,
-    forbiddenFlags: limitFlags(options.forbidFlags ?? (() => []), events),
+    forbiddenFlags: limitFlags(options.forbidFlags ?? (() => []), events, signal),
     logger: quietLogger(log),
   });
 }
@@ -162,7 +162,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   events.on('worker:create', ({ worker }) => liveness.register(worker.workerId));
   events.on('job:start', ({ job }) => liveness.begin(job));
   events.on('worker:getJob:error', () => liveness.suspect());
-  const forbiddenFlags = limitFlags(options.forbidFlags ?? (() => []), events);
+  const forbiddenFlags = limitFlags(options.forbidFlags ?? (() => []), events, signal);
   /** Resolves when the latest runner has ended; its own promise stays pending after some failures. */
   let over: Promise<unknown> = Promise.resolve();
   const begin = () => {
