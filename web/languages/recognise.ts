@@ -40,7 +40,7 @@ function isProse(text: string, isTemplate: boolean): boolean {
   if (!letters.test(text) || names.test(text)) return false;
   if (code.test(text) && !/[.…]$|\. /.test(text)) return false;
   // Most literals of scripts are codes and class names, which begin with a small letter.
-  if (/^\p{Lu}/u.test(text)) return !/^[A-Z\d_-]+$/.test(text);
+  if (/^“?\p{Lu}/u.test(text)) return !/^[A-Z\d_-]+$/.test(text);
   return isTemplate && /#?\s\p{L}{2}|\p{L}{2}\s#?/u.test(text);
 }
 

@@ -132,6 +132,7 @@ test('a label is that of a new library until an operator changes it', async () =
   expect(seededLabel('field', 'camera_make', 'Camera make')).toBe('Camera make');
   expect(seededLabel('field', 'camera_make', 'camera make')).toBe('camera make');
   expect(seededLabel('fieldDescription', 'aperture', 'As an f-number')).toBe('As an f-number');
+  expect(seededLabel('preset', 'jpeg-2000', 'JPEG, 2,000 pixels')).toBe('JPEG, 2,000 pixels');
   expect(seededLabel('role', 'constructor', 'Name')).toBe('Name');
   expect(seededLabel('role', 'admin', 'Constructor')).toBe('Constructor');
   expect([seededKind(1, 'Image'), seededKind(1, 'Photograph'), seededKind(12, 'Image')]).toEqual([

@@ -1,5 +1,6 @@
 import type { Sensitivity, ShownAsset } from '@vitrine/contract/assets';
 import { fileWords, type InWords } from '#lib/audience/words.ts';
+import { phrase } from '#lib/languages/phrase.ts';
 
 type Status = ShownAsset['status'];
 
@@ -30,7 +31,8 @@ export function mayChange(asset: ShownAsset): boolean {
 
 /** Describes who sees a file, as far as the viewer may know. People who may change it know everything. */
 export function audienceText(asset: ShownAsset): string {
-  const rated = asset.mature ? ' The picture itself is shown to people who chose to see mature content.' : '';
+  const whoSees = phrase('The picture itself is shown to people who chose to see mature content.');
+  const rated = asset.mature ? ` ${whoSees}` : '';
   if (asset.anonymously_visible)
     return `Everyone who signs in, and visitors while public mode is on.${rated}`;
   if (asset.sensitivity === undefined) return `You, and others it is shared with.${rated}`;
