@@ -29,6 +29,11 @@ describe('the texts of a component', () => {
     ).toEqual(['Your files', 'all files']);
   });
 
+  test('may begin with a quotation mark', async () => {
+    const choices = '“Keep mine” saves your changes.';
+    expect(await textsOf(`<ConflictDialog choices="${choices}" />`)).toEqual([choices]);
+  });
+
   test('with values and elements are one text', async () => {
     expect(await textsOf('<p>You are signed in as <b>{name}</b>, with {count} files.</p>')).toEqual([
       'You are signed in as <0/>, with {0} files.',
