@@ -21,6 +21,9 @@ test('the pages have the language of the browser, or the one that the person cho
   await expect.poll(() => mara.locator('h1').textContent()).toMatch(/\p{Script=Arabic}/u);
   await mara.goto('/');
   await expect.poll(() => mara.locator('html').getAttribute('lang')).toBe('ar');
+  await mara.locator('header').getByRole('button').last().click();
+  const menu = mara.getByRole('menu');
+  await expect.poll(() => menu.evaluate((one) => getComputedStyle(one).direction)).toBe('rtl');
 });
 
 // LANGUAGE-1
