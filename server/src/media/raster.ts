@@ -6,7 +6,7 @@ import { type Sentence, sentence } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
 import { contain, type Rung, type Shape, type Step, stepsOf } from './ladder.ts';
 import { isPicture } from './renderable.ts';
-import { BrokenFile, type MadeFile, NotDrawable, tooLarge, tooManyPixels, undecodable } from './still.ts';
+import { FileFault, type MadeFile, tooLarge, tooManyPixels, undecodable } from './still.ts';
 import { drawableSvg } from './svg.ts';
 import { thumbhashOf } from './thumbhash.ts';
 import { sharp, strictnessOf, webp } from './tuned-sharp.ts';
@@ -140,7 +140,7 @@ function refused(error: unknown): RenderOutcome {
 
 /** Returns the reason why a picture cannot be drawn. Throws the error if the machine is at fault. */
 export function refusalOf(error: unknown): Sentence {
-  if (error instanceof NotDrawable || error instanceof BrokenFile) return error.sentence;
+  if (error instanceof FileFault) return error.sentence;
   if (isFaultOfTheMachine(error)) throw error;
   return undecodable(messageOf(error));
 }

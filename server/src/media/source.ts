@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sentence } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine, withoutPaths } from './faults.ts';
-import { BrokenFile, NotDrawable, tooLarge, tooManyPixels, undecodable } from './still.ts';
+import { BrokenFile, FileFault, tooLarge, tooManyPixels, undecodable } from './still.ts';
 
 /** Maximum number of pixels that a maker decodes; libvips' own limit (16,383 squared). */
 const MAX_PIXELS = 268_402_689;
@@ -68,7 +68,7 @@ export async function fromLibrary<T>(decode: () => T | Promise<T>): Promise<T> {
   try {
     return await decode();
   } catch (error) {
-    if (error instanceof BrokenFile || error instanceof NotDrawable) throw error;
+    if (error instanceof FileFault) throw error;
     // WebAssembly throws numbers.
     const message = error instanceof Error ? error.message : '';
     if (isFaultOfTheMachine(error)) throw error;

@@ -1,7 +1,7 @@
 import type { SubtitleTrack } from '@vitrine/contract/assets';
 import type { MediaFacts } from '@vitrine/contract/media';
 import type { RenditionType } from '@vitrine/contract/renditions';
-import { type Sentence, sentence, WordedError } from '../platform/language/sentence.ts';
+import { type Sentence, SentenceError, sentence } from '../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from './faults.ts';
 import type { Shape } from './ladder.ts';
 
@@ -65,13 +65,7 @@ export type StillMaker = (
 ) => Promise<Still>;
 
 /** What is wrong with a file, as one clause about it. */
-class FileFault extends WordedError {
-  override readonly sentence: Sentence;
-  constructor(said: Sentence, options?: ErrorOptions) {
-    super(said, options);
-    this.sentence = said;
-  }
-}
+export class FileFault extends SentenceError {}
 
 /** The file seems valid but cannot be drawn. */
 export class NotDrawable extends FileFault {}
@@ -79,7 +73,7 @@ export class NotDrawable extends FileFault {}
 /** The file is damaged. The cause is the parser's error, if the fault is unclear. */
 export class BrokenFile extends FileFault {}
 
-/** Returns the error of a damaged header. This and other details are technical, and the same in every language. */
+/** Returns the error of a damaged header. Here and below, the detail is technical and the same in every language. */
 export const damagedHeader = (detail: string): BrokenFile =>
   new BrokenFile(sentence('its header is damaged ({detail})', { detail }));
 
@@ -87,7 +81,7 @@ export const damagedHeader = (detail: string): BrokenFile =>
 export const damagedPixels = (detail: string): BrokenFile =>
   new BrokenFile(sentence('its pixels are damaged ({detail})', { detail }));
 
-/** Returns the error of pixels in a form that no decoder reads. */
+/** Returns the error of pixels in a format that no decoder reads. */
 export const unreadablePixels = (detail: string): NotDrawable =>
   new NotDrawable(sentence('its pixels are stored in a way that cannot be read ({detail})', { detail }));
 
@@ -99,7 +93,7 @@ export const tooLarge = (bytes: number): NotDrawable =>
 export const tooManyPixels = ({ width, height }: { width: number; height: number }): NotDrawable =>
   new NotDrawable(sentence('{width} x {height} pixels are more than are rendered', { width, height }));
 
-/** Returns why a file cannot be decoded, with the words of a library or program, if it has any. */
+/** Returns why a file cannot be decoded, and quotes what the library or program said, if anything. */
 export const undecodable = (detail: string): Sentence =>
   detail === ''
     ? sentence('it cannot be decoded')
@@ -123,8 +117,7 @@ export async function asFileFault<T>(reason: Sentence, read: () => Promise<T>): 
   try {
     return await read();
   } catch (error) {
-    if (error instanceof NotDrawable || error instanceof BrokenFile || isFaultOfTheMachine(error))
-      throw error;
+    if (error instanceof FileFault || isFaultOfTheMachine(error)) throw error;
     throw new BrokenFile(reason, { cause: error });
   }
 }

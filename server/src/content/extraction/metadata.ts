@@ -10,7 +10,7 @@ type MetadataDeps = Pick<Deps, 'db' | 'storage' | 'metadata'>;
 /** What is stored of a file. */
 export interface KeptMetadata {
   sources: ExtractedValues;
-  /** Why it could not be read, or not completely; to be said with `sayStored`. */
+  /** Why it could not be read, or not completely, in the form that `sayStored` reads. */
   error: string | null;
 }
 
@@ -32,7 +32,7 @@ async function readFile({ storage, metadata }: MetadataDeps, hash: string): Prom
   return storage.withLocalFile(key, (path) => metadata.read(path));
 }
 
-/** Returns the fault of a file that could be read in part, with the words of the reader. */
+/** Returns the fault of a file that could be read in part, and quotes the program that read it. */
 const faultOf = ({ fault }: Metadata): Sentence | null =>
   fault === null ? null : sentence('the file is damaged: {reason}', { reason: fault });
 

@@ -54,8 +54,8 @@ interface Candidate {
 
 /**
  * Returns the assets with these hashes whose files may have been moved. A first scan fills tables faster than PostgreSQL
- * analyzes them, and the planner would read all rows of the root for every part. So subqueries, which `offset 0`
- * separates, look up each hash in its index before any other condition.
+ * analyzes them, and the planner would read all rows of the root for every part. `offset 0` keeps each subquery separate,
+ * so that it looks up the hash in its index before the other conditions apply.
  */
 async function candidatesFor(
   tx: Tx,

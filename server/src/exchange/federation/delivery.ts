@@ -126,11 +126,15 @@ async function skip(db: Database, row: OutboxRow): Promise<void> {
 }
 
 /** Returns when to try again, or null when the change is given up. */
-async function postpone(db: Database, row: OutboxRow, { said, retryAfterMs }: Fault): Promise<number | null> {
-  const error = storedForm(said);
+async function postpone(
+  db: Database,
+  row: OutboxRow,
+  { explanation, retryAfterMs }: Fault,
+): Promise<number | null> {
+  const error = storedForm(explanation);
   await db.updateTable('federation_peers').set({ last_error: error }).where('id', '=', row.peer_id).execute();
   if (Date.now() - Date.parse(row.created_at) > GIVE_UP_AFTER_MS) {
-    await recordOutcome(db, row, 'failed', said);
+    await recordOutcome(db, row, 'failed', explanation);
     return null;
   }
   const wait = retryAfterMs === null ? pauseAfter(row.attempts) : Math.min(retryAfterMs, LONGEST_WAIT_MS);
@@ -179,7 +183,7 @@ async function keptEnvelopes(
 
 /** Why an envelope was not delivered; `final`: retrying is pointless. */
 interface Fault {
-  said: Sentence;
+  explanation: Sentence;
   final: boolean;
   /** The requested delay in milliseconds; null if the peer requested none. */
   retryAfterMs: number | null;
@@ -188,9 +192,9 @@ interface Fault {
 }
 
 function faultOf(error: OutboundError): Fault {
-  const { status, reason, sentence: said, retryAfterMs } = error;
+  const { status, reason, sentence: explanation, retryAfterMs } = error;
   const refused = status !== null && status >= 400 && status < 500 && status !== 429;
-  return { said, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
+  return { explanation, final: refused && !passing.has(reason ?? ''), retryAfterMs, reason };
 }
 
 /** Sends one envelope. Returns null if the peer accepted it. */
@@ -235,7 +239,7 @@ async function postBatch(
   return answer.results.map(({ status, reason = 'no reason' }) =>
     status === 'rejected'
       ? {
-          said: sentence('it refuses the change ({reason})', { reason }),
+          explanation: sentence('it refuses the change ({reason})', { reason }),
           final: !passing.has(reason),
           retryAfterMs: null,
           reason,
@@ -312,7 +316,7 @@ async function record(
   )
     return postpone(db, row, fault);
   if (fault === null) await recordOutcome(db, row, 'sent', null);
-  else await recordOutcome(db, { ...row, preludes: [...preludes] }, 'failed', fault.said);
+  else await recordOutcome(db, { ...row, preludes: [...preludes] }, 'failed', fault.explanation);
   return null;
 }
 
@@ -384,16 +388,16 @@ async function announceNewKey(
     return null;
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    const said = sentence('it has not accepted the new key of this library: {reason}', {
+    const explanation = sentence('it has not accepted the new key of this library: {reason}', {
       reason: error.sentence,
     });
     await deps.db
       .updateTable('federation_peers')
-      .set({ last_error: storedForm(said) })
+      .set({ last_error: storedForm(explanation) })
       .where('id', '=', id)
       .execute();
     if (!isTemporaryFailure(error)) return null;
-    return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), said });
+    return row === undefined ? LONGEST_WAIT_MS : postpone(deps.db, row, { ...faultOf(error), explanation });
   }
 }
 

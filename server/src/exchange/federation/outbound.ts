@@ -5,7 +5,7 @@ import type { Readable } from 'node:stream';
 import type { Config } from '../../core/config.ts';
 import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { isAllowedAddress, pinnedLookup } from '../../platform/http/outbound-addresses.ts';
-import { type Sentence, sentence, WordedError } from '../../platform/language/sentence.ts';
+import { type Sentence, SentenceError, sentence } from '../../platform/language/sentence.ts';
 import type { Install } from './identity.ts';
 import { mainKeyUri, parseInstanceUrl } from './protocol/addresses.ts';
 import { signHttp } from './protocol/http-signature.ts';
@@ -26,8 +26,7 @@ export type OutboundFault =
   | 'unexpected';
 
 /** A request to another install that did not succeed. */
-export class OutboundError extends WordedError {
-  override readonly sentence: Sentence;
+export class OutboundError extends SentenceError {
   readonly fault: OutboundFault;
   /** The status of the response; null without one. */
   readonly status: number | null;
@@ -46,7 +45,6 @@ export class OutboundError extends WordedError {
     }: Partial<Pick<OutboundError, 'fault' | 'status' | 'reason' | 'retryAfterMs'>> = {},
   ) {
     super(said);
-    this.sentence = said;
     this.fault = fault;
     this.status = status;
     this.reason = reason;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { getPriority, setPriority } from 'node:os';
 import { programFile } from '../../platform/installation.ts';
-import { type Sentence, sentence, verbatim, WordedError } from '../../platform/language/sentence.ts';
+import { type Sentence, SentenceError, sentence, verbatim } from '../../platform/language/sentence.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 import { type Cell, ForeignPath } from './cell.ts';
 import type { Confinement } from './confinement.ts';
@@ -27,12 +27,10 @@ export type Answer =
  * The file exceeded a limit or crashed the process, and a retry would too. The message is one clause about the file,
  * such as "took longer than 20 s".
  */
-export class DecodingStopped extends WordedError {
-  override readonly sentence: Sentence;
+export class DecodingStopped extends SentenceError {
   readonly limit: 'time' | 'memory' | 'crash';
   constructor(limit: 'time' | 'memory' | 'crash', said: Sentence) {
     super(said);
-    this.sentence = said;
     this.limit = limit;
   }
 }

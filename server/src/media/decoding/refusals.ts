@@ -1,6 +1,6 @@
 import { type Sentence, saySentence, sentence } from '../../platform/language/sentence.ts';
 import { isFaultOfTheMachine } from '../faults.ts';
-import { BrokenFile, NotDrawable } from '../still.ts';
+import { FileFault, NotDrawable, undecodable } from '../still.ts';
 import type { DecoderTask, DecoderTasks } from '../tasks.ts';
 
 const nothing = { extras: [], facts: {}, text: null, exif: {} };
@@ -10,10 +10,8 @@ function detailOf(error: unknown): { detail?: string } {
 }
 
 /** Returns what is wrong with the file. */
-function saidOf(error: unknown): Sentence {
-  return error instanceof NotDrawable || error instanceof BrokenFile
-    ? error.sentence
-    : sentence('it cannot be decoded');
+function reasonOf(error: unknown): Sentence {
+  return error instanceof FileFault ? error.sentence : undecodable('');
 }
 
 /** What each task answers about a file that made a library fail in an unexpected way. */
@@ -43,5 +41,5 @@ const refusals: {
  */
 export function refusalOf<T extends DecoderTask>(task: T, error: unknown): DecoderTasks[T]['output'] | null {
   if (isFaultOfTheMachine(error)) return null;
-  return refusals[task]?.(saidOf(error), error) ?? null;
+  return refusals[task]?.(reasonOf(error), error) ?? null;
 }

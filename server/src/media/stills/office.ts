@@ -4,7 +4,7 @@ import { sentence } from '../../platform/language/sentence.ts';
 import { readContents } from '../office/contents.ts';
 import { locateLibreOffice, toPdf } from '../office/libreoffice.ts';
 import { officeTypes } from '../office/types.ts';
-import { BrokenFile, NotDrawable, type Still, type StillMaker, tooLarge } from '../still.ts';
+import { FileFault, type Still, type StillMaker, tooLarge } from '../still.ts';
 import { MOST_TEXT, pdfStill } from './pdf.ts';
 
 /** A larger document has no previews. */
@@ -29,7 +29,7 @@ async function pagesOf(
   try {
     return await pdfStill({ path: pdf, mime: 'application/pdf' }, outDir);
   } catch (error) {
-    if (error instanceof NotDrawable || error instanceof BrokenFile) return null;
+    if (error instanceof FileFault) return null;
     throw error;
   }
 }

@@ -159,8 +159,8 @@ function whyFailed(error: unknown): Sentence | null {
   return isOutOfRoom(error) || isOutOfRoom(cause) ? sentence('the library has not enough room for it') : null;
 }
 
-async function fail(db: Database, id: string, said: Sentence): Promise<void> {
-  await sql`update account_exports set state = 'failed', reason = ${storedForm(said)}, finished_at = now(),
+async function fail(db: Database, id: string, reason: Sentence): Promise<void> {
+  await sql`update account_exports set state = 'failed', reason = ${storedForm(reason)}, finished_at = now(),
       expires_at = now() + make_interval(days => ${exportDays}::integer)
     where id = ${id} and state <> 'done'`.execute(db);
 }

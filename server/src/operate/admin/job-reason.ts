@@ -54,5 +54,6 @@ export function reasonIn(language: Language, error: string | null): string | nul
   const line = withoutPaths(first.replace(/^(?:[A-Z]\w*)?Error:\s*/, '')).trim();
   if (line === '') return say(language, 'The job failed without an error message.');
   const cut = line.length <= LONGEST_REASON ? line : `${line.slice(0, LONGEST_REASON - 1).toWellFormed()}…`;
+  // A message of any program, which may look like a stored form.
   return asSentence(saySentence(language, { text: cut, values: {} }));
 }

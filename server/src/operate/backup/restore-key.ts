@@ -60,7 +60,7 @@ async function replaceActorKeys(client: pg.ClientBase, secretKey: string): Promi
   return rows.length;
 }
 
-/** Why a connection is turned off. */
+/** Why a connection of a restored library is disabled. */
 const keyReplaced = sentence(
   'a restore replaced the key of this library: remove this connection on both sides, and connect again',
 );

@@ -12,8 +12,8 @@ export type FlagRule = (running: ReadonlyMap<string, number>) => string[];
 const MOST_WAIT_MS = 5000;
 
 /**
- * A fetch that finds nothing reads every waiting job that must not start or that this process does not take: 150 ms for
- * 400,000 of them. Fetches that would find nothing again are spaced so that they take a sixth of the time of one core.
+ * A fetch that finds nothing has read every waiting job that must not start or that this process does not take, which takes
+ * 150 ms for 400,000 of them. Such fetches are spaced so that they take at most a sixth of the time of one core.
  */
 const PAUSE_PER_FETCH = 5;
 const MOST_PAUSE_MS = 3000;
@@ -27,7 +27,10 @@ interface EmptyFetch {
   until: number;
 }
 
-/** Returns how long a fetch that skips these flags has to wait, in ms, because an earlier one that skipped no more found nothing. */
+/**
+ * Returns how long a fetch that skips these flags has to wait, in ms: an earlier fetch that skipped no others may have found
+ * nothing.
+ */
 function pauseOf(empty: EmptyFetch | null, flags: readonly string[]): number {
   if (empty === null || !empty.forbidden.isSubsetOf(new Set(flags))) return 0;
   return Math.max(empty.until - performance.now(), 0);
@@ -48,7 +51,7 @@ export function limitFlags(
   let fetched = () => {};
   let current: { flags: readonly string[]; began: number } | null = null;
   let empty: EmptyFetch | null = null;
-  /** Ends the pauses, when other jobs may start. */
+  /** Aborted and replaced when a job ends, because others may start then. */
   let changed = new AbortController();
 
   const count = ({ flags }: Job, change: 1 | -1) => {

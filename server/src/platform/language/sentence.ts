@@ -76,7 +76,7 @@ const WITH_VALUES = '{"text":';
 export const storedForm = ({ text, values, count }: Sentence): string =>
   count === undefined && !/\{\w+\}/.test(text) ? text : JSON.stringify({ text, values, count });
 
-/** Returns the sentence of a stored form. An English text that an earlier version has stored is one without values. */
+/** Returns the sentence of a stored form. What an earlier version has stored is an English text, without values. */
 function storedSentence(stored: string): Sentence {
   if (!stored.startsWith(WITH_VALUES)) return { text: stored, values: {} };
   // The cast: `storedForm` wrote it.
@@ -94,6 +94,16 @@ export class WordedError extends Error {
   constructor(said?: string | Sentence, options?: ErrorOptions) {
     super(typeof said === 'object' ? saySentence('en', said) : said, options);
     this.sentence = typeof said === 'object' ? said : null;
+  }
+}
+
+/** An error that always has a sentence. */
+export class SentenceError extends WordedError {
+  override readonly sentence: Sentence;
+
+  constructor(said: Sentence, options?: ErrorOptions) {
+    super(said, options);
+    this.sentence = said;
   }
 }
 

@@ -65,8 +65,8 @@ const rejections: Readonly<Record<RejectionReason, string>> = {
 
 /** Says why something was refused, by the code of the reason. */
 export function rejectionInWords(reason: string): string {
-  const known: Readonly<Record<string, string>> = rejections;
-  return known[reason] ?? 'It was refused.';
+  const known = new Map(Object.entries(rejections));
+  return known.get(reason) ?? 'It was refused.';
 }
 
 /** Describes the recipients of a share and what they may do. */

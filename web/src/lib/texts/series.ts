@@ -1,8 +1,8 @@
 import { phrase } from '#lib/languages/phrase.ts';
 
 /**
- * Joins facts as in "JPEG, 41.9 kB", with the comma of the language of the page. A sentence that lists things needs
- * `listOf`, which has a word before the last.
+ * Joins facts, as in "JPEG, 41.9 kB", with the comma of the language of the page. Use `listOf` for a list within a sentence,
+ * which has "and" before the last item.
  */
 export function series(facts: readonly string[]): string {
   const [first = '', ...rest] = facts;

@@ -36,7 +36,7 @@ async function readPeers(db: Database, language: Language, rest: RawBuilder<unkn
   return rows.map((row) => shown(row, language));
 }
 
-/** Returns a peer with the health of its connection, said in a language; throws 404 for an unknown one. */
+/** Returns a peer with the health of its connection, in words of a language; throws 404 for an unknown one. */
 export async function readPeer(db: Database, language: Language, id: string): Promise<Peer> {
   const [peer] = await readPeers(db, language, sql`where pe.id = ${id}`);
   if (peer === undefined) throw notFound();

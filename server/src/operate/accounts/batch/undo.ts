@@ -98,7 +98,7 @@ export const undoStatus = undoAccounts<StatusRow>(async (tx, caller, before) => 
   },
 }));
 
-/** Returns the words of the refusal that a check throws; null if it passes. */
+/** Returns the sentence of the refusal that a check throws; null if it passes. */
 function reasonOf(check: () => void): Sentence | null {
   try {
     check();

@@ -9,7 +9,7 @@ import { othersAdminister } from '../../../people/roles/last-administrator.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
-import { type Sentence, sentence, WordedError } from '../../../platform/language/sentence.ts';
+import { type Sentence, SentenceError, sentence } from '../../../platform/language/sentence.ts';
 import { type Known, type KnownAccount, slugsIn } from './known.ts';
 import type { AccountLine } from './read-rows.ts';
 
@@ -45,13 +45,7 @@ const is = {
 };
 
 /** Thrown for a row that is refused alone. */
-class RowRefused extends WordedError {
-  override readonly sentence: Sentence;
-  constructor(reason: Sentence) {
-    super(reason);
-    this.sentence = reason;
-  }
-}
+class RowRefused extends SentenceError {}
 
 function need(condition: boolean, reason: Sentence): asserts condition {
   if (!condition) throw new RowRefused(reason);
