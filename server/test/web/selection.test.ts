@@ -8,6 +8,7 @@ import { openStudio } from './studio.ts';
 const studio = await openStudio();
 const mara = await studio.enter('mara');
 const ana = await studio.join('ana', 'Ana', { viewport: { width: 1440, height: 900 } });
+const anasPhone = await studio.enter('ana', phone);
 const pier = await upload(ana, await jpeg(300, 200), { title: 'File 1' });
 for (let at = 2; at <= 9; at += 1)
   await call(ana, 'POST', '/assets', {
@@ -116,7 +117,7 @@ test('shows what a change would do, does it with live progress, and undoes it', 
 });
 
 test('selects with a long press and changes on a phone', async () => {
-  const page = await studio.enter('ana', phone);
+  const page = anasPhone;
   await page.goto('/assets');
   await tile(page, 9).waitFor();
   const { x, y } = await placeIn(tile(page, 9));
@@ -134,7 +135,6 @@ test('selects with a long press and changes on a phone', async () => {
   await tile(page, 9).waitFor({ state: 'detached' });
   await page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Undo' }).tap();
   await tile(page, 9).waitFor();
-  await page.close();
 });
 
 test('selects posts in the feed, a collection and the search, and restores from the trash', async () => {
@@ -274,39 +274,33 @@ test('changes a field, status, state, rating and declaration of many files, and 
   expect(drafts.items.map((post: { title: string }) => post.title)).toContain('Of many');
 });
 
-test.each([
-  ['a phone', phone],
-  ['a desktop', { viewport: { width: 1440, height: 900 } }],
-])('on %s, selects files and posts of a collection, and offers what suits them', async (_, screen) => {
-  const page = await studio.enter('ana', screen);
+test('selects files and posts of a collection, on a phone and at a desk, and offers what suits them', async () => {
   const ids: string[] = [];
   for (const title of ['Box 1', 'Box 2']) {
     const body = { file_hash: pier.file_hash, sensitivity: 'public', title };
-    ids.push((await call(page, 'POST', '/assets', body)).id);
+    ids.push((await call(ana, 'POST', '/assets', body)).id);
   }
-  const { id } = await call(page, 'POST', '/collections', { name: 'Box' });
-  for (const asset of ids) await call(page, 'PUT', `/collections/${id}/assets/${asset}`);
-  const post = await publish(page, 'On the box', [pier.id]);
-  await call(page, 'PUT', `/collections/${id}/posts/${post}`);
-  await page.goto(`/collections/${id}`);
-  const select = (name: string) => page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
-  await page.getByRole('link', { name: 'On the box, post' }).waitFor();
-  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  const { id } = await call(ana, 'POST', '/collections', { name: 'Box' });
+  for (const asset of ids) await call(ana, 'PUT', `/collections/${id}/assets/${asset}`);
+  const post = await publish(ana, 'On the box', [pier.id]);
+  await call(ana, 'PUT', `/collections/${id}/posts/${post}`);
+  const select = (page: Page, name: string) =>
+    page.getByRole('checkbox', { name: `Select ${name}`, exact: true });
+  const open = async (page: Page) => {
+    await visit(page, `/collections/${id}`);
+    await page.getByRole('link', { name: 'On the box, post' }).waitFor();
+    await page.getByRole('button', { name: 'Select', exact: true }).click();
+  };
   /** Downloads what is selected; returns what was asked for. */
-  const download = async (files: string) => {
+  const download = async (page: Page, files: string) => {
     const request = page.waitForRequest(/\/api\/v1\/archives$/);
     await bar(page).getByRole('button', { name: 'Download', exact: true }).click();
     const asked = JSON.parse((await request).postData() ?? '{}');
     await bar(page).getByRole('status').getByText(`Downloading ${files}`).waitFor();
     return asked;
   };
-  await select('Box 1').click();
-  expect(await download('1 file')).toEqual({ ids: ids.slice(0, 1) });
-  await select('Box 2').click();
-  expect(await download('2 files')).toEqual({ ids });
-
   /** Returns what the menu offers. */
-  const offers = async () => {
+  const offers = async (page: Page) => {
     await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
     // The code of the menu may still load.
     await page.getByRole('menuitem', { name: 'Recent changes' }).waitFor();
@@ -315,10 +309,38 @@ test.each([
     await expect.poll(() => page.getByRole('menuitem').count()).toBe(0);
     return names.map((name) => name.trim());
   };
-  expect(await offers()).toContain('Status');
-  await select('On the box').click();
-  await bar(page).getByText('3 items selected').waitFor();
-  expect(await offers()).toEqual([
+
+  await open(anasPhone);
+  await select(anasPhone, 'Box 1').click();
+  expect(await download(anasPhone, '1 file')).toEqual({ ids: ids.slice(0, 1) });
+  expect(await offers(anasPhone)).toContain('Status');
+  await select(anasPhone, 'Box 2').click();
+  await select(anasPhone, 'On the box').click();
+  await bar(anasPhone).getByText('3 items selected').waitFor();
+  // With the files of the post.
+  expect(await download(anasPhone, '3 files')).toEqual({ ids: [...ids, pier.id] });
+  await bar(anasPhone).getByRole('button', { name: 'Change', exact: true }).click();
+  await anasPhone.getByRole('menuitem', { name: 'Add tags' }).click();
+  const dialog = anasPhone.getByRole('dialog', { name: 'Add tags' });
+  await dialog.getByText('For 3 items.').waitFor();
+  await dialog.getByLabel('Tags', { exact: true }).fill('boxed,');
+  await dialog.getByRole('status').getByText('3 items will change.').waitFor();
+  await dialog.getByRole('button', { name: 'Change 3 items' }).click();
+  const notices = anasPhone.getByRole('region', { name: 'Changes' });
+  await notices.getByText('2 files changed').waitFor();
+  await notices.getByText('1 post changed').waitFor();
+  expect((await call(ana, 'GET', `/posts/${post}`)).tags).toEqual(['boxed']);
+  expect((await call(ana, 'GET', `/assets/${ids[1]}`)).tags).toEqual(['boxed']);
+
+  // Posts alone are changed as anywhere else.
+  await open(ana);
+  await select(ana, 'On the box').click();
+  await bar(ana).getByText('1 post selected').waitFor();
+  expect(await offers(ana)).toContain('Who may see them');
+  expect(await download(ana, '1 file')).toEqual({ post_id: post });
+  await select(ana, 'Box 1').click();
+  await bar(ana).getByText('2 items selected').waitFor();
+  expect(await offers(ana)).toEqual([
     'Add tags',
     'Add to a collection',
     'Remove from a collection',
@@ -326,35 +348,15 @@ test.each([
     'Delete',
     'Recent changes',
   ]);
-  // With the files of the post.
-  expect(await download('3 files')).toEqual({ ids: [...ids, pier.id] });
-
-  await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Add tags' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add tags' });
-  await dialog.getByText('For 3 items.').waitFor();
-  await dialog.getByLabel('Tags', { exact: true }).fill('boxed,');
-  await dialog.getByRole('status').getByText('3 items will change.').waitFor();
-  await dialog.getByRole('button', { name: 'Change 3 items' }).click();
-  const notices = page.getByRole('region', { name: 'Changes' });
-  await notices.getByText('2 files changed').waitFor();
-  await notices.getByText('1 post changed').waitFor();
-  expect((await call(page, 'GET', `/posts/${post}`)).tags).toEqual(['boxed']);
-  expect((await call(page, 'GET', `/assets/${ids[1]}`)).tags).toEqual(['boxed']);
-
-  // Posts alone are changed as anywhere else.
-  await page.getByRole('button', { name: 'Select', exact: true }).click();
-  await select('On the box').click();
-  await bar(page).getByText('1 post selected').waitFor();
-  expect(await offers()).toContain('Who may see them');
-  expect(await download('1 file')).toEqual({ post_id: post });
-  await page.keyboard.press('Escape');
-  await expect.poll(() => page.getByRole('checkbox', { checked: true }).count()).toBe(0);
-  await page.close();
+  await ana.keyboard.press('Escape');
+  await expect.poll(() => ana.getByRole('checkbox', { checked: true }).count()).toBe(0);
 });
 
-/** Lets no list of the page read beyond its first page. */
-async function holdFurtherPages(page: Page): Promise<void> {
+/** Makes the first page of each list this short, and lets none read further. */
+async function holdAfter(page: Page, entries: number): Promise<void> {
+  await page.route(/\/api\/v1\/.*[?&]limit=50/, (route) =>
+    route.continue({ url: route.request().url().replace('limit=50', `limit=${entries}`) }),
+  );
   await page.route(/\/api\/v1\/.*[?&]cursor=/, () => new Promise(() => {}));
 }
 
@@ -369,71 +371,64 @@ async function selectAll(page: Page, loaded: number): Promise<void> {
     .click();
 }
 
-test.each([
-  ['a phone', phone],
-  ['a desktop', { viewport: { width: 1440, height: 900 } }],
-])('on %s, changes all results of a list, and all of the trash', async (_, screen) => {
-  const page = await studio.enter('ana', screen);
-  const tag = `pile ${screen.viewport.width}`;
-  await addCopies(
-    Array.from({ length: 60 }, (_, at) => `${tag}, ${at + 1}`),
-    tag,
-  );
-  await holdFurtherPages(page);
-  const dialog = page.getByRole('dialog');
-  const notices = page.getByRole('region', { name: 'Changes' });
-  const live = async () => (await call(page, 'GET', `/assets/count?tag=${encodeURIComponent(tag)}`)).total;
+test('changes all results of a list on a phone, and all of the trash at a desk', async () => {
+  // The first page fills its rows: a short row would wait for the next page.
+  const titles = Array.from({ length: 8 }, (_, at) => `Of the pile, ${at + 1}`);
+  await addCopies(titles, 'pile');
+  const live = async () => (await call(ana, 'GET', '/assets/count?tag=pile')).total;
 
-  await page.goto(`/assets?tag=${encodeURIComponent(tag)}`);
-  await page.getByText('60 files', { exact: true }).waitFor();
-  await selectAll(page, 50);
-  await bar(page).getByText('All 60 results selected').waitFor();
-  await bar(page).getByRole('button', { name: 'Change', exact: true }).click();
-  await page.getByRole('menuitem', { name: 'Delete' }).click();
-  await dialog.getByText('For all files of this list.').waitFor();
-  await dialog.getByRole('button', { name: 'Delete 60 files' }).click();
-  await notices.getByText('60 files changed').waitFor();
+  await holdAfter(anasPhone, 6);
+  await visit(anasPhone, '/assets?tag=pile');
+  await anasPhone.getByText('8 files', { exact: true }).waitFor();
+  await selectAll(anasPhone, 6);
+  await bar(anasPhone).getByText('All 8 results selected').waitFor();
+  await bar(anasPhone).getByRole('button', { name: 'Change', exact: true }).click();
+  await anasPhone.getByRole('menuitem', { name: 'Delete' }).click();
+  const deletion = anasPhone.getByRole('dialog');
+  await deletion.getByText('For all files of this list.').waitFor();
+  await deletion.getByRole('button', { name: 'Delete 8 files' }).click();
+  await anasPhone.getByRole('region', { name: 'Changes' }).getByText('8 files changed').waitFor();
   await expect.poll(live).toBe(0);
+  await anasPhone.unrouteAll();
 
   // The trash has no query, so the page reads which files they are.
-  await visit(page, '/trash');
-  await page.getByRole('list', { name: 'Deleted items' }).waitFor();
-  await selectAll(page, 50);
-  await bar(page).getByText('60 files selected').waitFor();
-  await bar(page).getByRole('button', { name: 'Restore 60 files' }).click();
-  await dialog.getByText('60 files will change.').waitFor();
-  await dialog.getByRole('button', { name: 'Restore 60 files' }).click();
-  await notices.getByText('Restored').waitFor();
-  await expect.poll(live).toBe(60);
-  await page.close();
+  await holdAfter(ana, 6);
+  await visit(ana, '/trash');
+  await ana.getByRole('list', { name: 'Deleted items' }).waitFor();
+  await selectAll(ana, 6);
+  await bar(ana).getByText('8 files selected').waitFor();
+  await bar(ana).getByRole('button', { name: 'Restore 8 files' }).click();
+  const restoring = ana.getByRole('dialog');
+  await restoring.getByText('8 files will change.').waitFor();
+  await restoring.getByRole('button', { name: 'Restore 8 files' }).click();
+  await ana.getByRole('region', { name: 'Changes' }).getByText('8 files changed').waitFor();
+  await expect.poll(live).toBe(8);
+  await ana.unrouteAll();
 });
 
 // Files of a post are not items of the collection that contains the post.
 test('selects all items of a collection, but not the files of its posts', async () => {
-  const page = await studio.enter('ana');
-  const { id } = await call(page, 'POST', '/collections', { name: 'Crate' });
+  const { id } = await call(ana, 'POST', '/collections', { name: 'Crate' });
   const body = { file_hash: pier.file_hash, sensitivity: 'public', title: 'In the crate' };
-  const { id: file } = await call(page, 'POST', '/assets', body);
-  await call(page, 'PUT', `/collections/${id}/assets/${file}`);
-  await call(page, 'PUT', `/collections/${id}/posts/${await publish(page, 'On the crate', [pier.id])}`);
-  await holdFurtherPages(page);
+  const { id: file } = await call(ana, 'POST', '/assets', body);
+  await call(ana, 'PUT', `/collections/${id}/assets/${file}`);
+  await call(ana, 'PUT', `/collections/${id}/posts/${await publish(ana, 'On the crate', [pier.id])}`);
   // The first page of the list is short, which squares would withhold until the next one fills their row.
   const arrange = (layout: string) =>
-    call(page, 'PATCH', '/account/preferences', { default_views: { feed: '', layout, sort: '' } });
+    call(ana, 'PATCH', '/account/preferences', { default_views: { feed: '', layout, sort: '' } });
   await arrange('list');
-  await page.route(/\/collections\/[^/]+\/items\?limit=50$/, (route) =>
-    route.continue({ url: route.request().url().replace('limit=50', 'limit=1') }),
-  );
-  await page.goto(`/collections/${id}`);
-  await page.getByRole('checkbox', { name: 'Select In the crate' }).waitFor({ state: 'attached' });
-  await selectAll(page, 1);
-  await bar(page).getByText('2 items selected').waitFor();
-  await bar(page).getByRole('button', { name: 'Add tags' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add tags' });
+  await holdAfter(ana, 1);
+  await ana.goto(`/collections/${id}`);
+  await ana.getByRole('checkbox', { name: 'Select In the crate' }).waitFor({ state: 'attached' });
+  await selectAll(ana, 1);
+  await bar(ana).getByText('2 items selected').waitFor();
+  await bar(ana).getByRole('button', { name: 'Add tags' }).click();
+  const dialog = ana.getByRole('dialog', { name: 'Add tags' });
   await dialog.getByLabel('Tags', { exact: true }).fill('crate,');
   await dialog.getByRole('status').getByText('2 items will change.').waitFor();
   await arrange('');
-  await page.close();
+  await ana.unrouteAll();
+  await ana.keyboard.press('Escape');
 });
 
 test('restores files and posts of the trash together', async () => {
@@ -445,7 +440,7 @@ test('restores files and posts of the trash together', async () => {
   const post = await publish(ana, 'Thrown, too', [pier.id]);
   await call(ana, 'DELETE', `/assets/${id}`);
   await call(ana, 'DELETE', `/posts/${post}`);
-  await ana.goto('/trash');
+  await visit(ana, '/trash');
   await ana.getByRole('button', { name: 'Select', exact: true }).click();
   for (const name of ['Thrown away', 'Thrown, too'])
     await ana.getByRole('checkbox', { name: `Select ${name}`, exact: true }).click();
@@ -458,8 +453,8 @@ test('restores files and posts of the trash together', async () => {
 test('renders only what is near the window, and returns to the place where it was left', async () => {
   const titles = Array.from({ length: 130 }, (_, at) => `File ${at + 1}`);
   await addCopies(titles, 'long');
-  const page = await studio.enter('ana', phone);
-  await page.goto('/assets?tag=long&sort=title');
+  const page = anasPhone;
+  await visit(page, '/assets?tag=long&sort=title');
   await tile(page, 1).waitFor();
   const scrolled = () => page.evaluate(() => scrollY);
   // A picture that leaves the window before it has arrived is not loaded further.
