@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { call, uploadReady } from './call.ts';
-import { holdBack, overhang, phone } from './hands.ts';
+import { holdBack, overhang, phone, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 /** Ana writes posts, Ben and Eve review them, and Mara administers. */
@@ -13,11 +13,11 @@ const ben = await studio.join('ben', 'Ben Lund', phone);
 const eve = await studio.join('eve', 'Eve Roy', wide);
 
 const picture = async (seed: number) =>
-  uploadReady(ana, await png(600, 400, seed), { title: `Pier ${seed}`, sensitivity: 'posts' });
+  uploadReady(ana, await png(60, 40, seed), { title: `Pier ${seed}`, sensitivity: 'posts' });
 
 // REVIEW-1, REVIEW-3, REVIEW-5, REVIEW-10, APPROVAL-1, APPROVAL-5
 test('a draft is reviewed, approved and published, at a desk and on a phone', async () => {
-  await mara.goto('/admin/reviews');
+  await visit(mara, '/admin/reviews');
   const gate = mara.getByRole('group', { name: 'Before a post is published' });
   await gate.getByLabel('Approvals').selectOption('1 approval');
   await mara.getByRole('button', { name: 'Save', exact: true }).click();
@@ -25,7 +25,7 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
 
   const members = [{ asset_id: await picture(1) }, { asset_id: await picture(2) }];
   const post = await call(ana, 'POST', '/posts', { title: 'Pier at dusk', members, draft: true });
-  await ana.goto(`/posts/${post.id}`);
+  await visit(ana, `/posts/${post.id}`);
   await ana.getByRole('button', { name: 'Ask for a review' }).click();
   const dialog = ana.getByRole('dialog', { name: 'Ask for a review' });
   await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
@@ -44,7 +44,7 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ana.getByText(/^Asked by Ana Sol on /).waitFor();
   expect(await overhang(ana)).toBe(0);
 
-  await ben.goto('/');
+  await visit(ben, '/');
   await ben.getByRole('button', { name: 'Account', exact: true }).click();
   await ben.getByRole('menuitem', { name: 'Reviews 1 waiting for you' }).click();
   await ben.getByRole('link', { name: 'Waiting for me 1' }).waitFor();
@@ -73,7 +73,7 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ben.getByText('You requested changes.').waitFor();
   await ben.getByText('0 of 2 approved, one asks for changes').waitFor();
 
-  await ana.goto(`/posts/${post.id}/edit`);
+  await visit(ana, `/posts/${post.id}/edit`);
   await ana.getByRole('button', { name: 'Publish', exact: true }).click();
   const missing = ana.getByRole('dialog', { name: 'Approvals are missing' });
   await missing
@@ -93,12 +93,12 @@ test('a draft is reviewed, approved and published, at a desk and on a phone', as
   await ana.getByText('1 of 2 approved').waitFor();
   await eve.clock.fastForward(16_000);
   await eve.getByText('1 of 2 approved').waitFor();
-  await ana.goto(`/posts/${post.id}/edit`);
+  await visit(ana, `/posts/${post.id}/edit`);
   await ana.getByRole('button', { name: 'Publish', exact: true }).click();
   await ana.waitForURL(`**/posts/${post.id}`);
   expect(await call(ana, 'GET', `/posts/${post.id}`)).toMatchObject({ draft: false });
 
-  await ana.goto('/reviews?state=waiting_for_others');
+  await visit(ana, '/reviews?state=waiting_for_others');
   await ana.getByRole('link', { name: 'Pier at dusk' }).click();
   await ana.getByRole('button', { name: 'Close the review' }).click();
   await ana.getByRole('alertdialog').getByRole('button', { name: 'Close the review' }).click();
@@ -119,7 +119,7 @@ test('the notification of a review of a draft shows its picture and leads to the
   });
   const { ref } = await call(ana, 'GET', '/users/by-username/ben');
   const review = await call(ana, 'POST', `/posts/${post.id}/reviews`, { reviewers: [ref] });
-  await ben.goto('/notifications');
+  await visit(ben, '/notifications');
   const row = ben.getByRole('link', { name: /Ana Sol asks you to review Breakwater/ });
   const shown = row.locator(`img[src*="${cover}"]`);
   await shown.waitFor();
@@ -136,7 +136,7 @@ test('the notification of a review of a draft shows its picture and leads to the
 test('an administrator publishes without the approvals for a reason', async () => {
   const members = [{ asset_id: await picture(3) }];
   const post = await call(ana, 'POST', '/posts', { title: 'Mole', members, draft: true });
-  await mara.goto(`/posts/${post.id}/edit`);
+  await visit(mara, `/posts/${post.id}/edit`);
   await mara.getByRole('button', { name: 'Publish', exact: true }).click();
   const dialog = mara.getByRole('dialog', { name: 'Approvals are missing' });
   await dialog.getByRole('button', { name: 'Go ahead anyway' }).click();
@@ -160,12 +160,12 @@ test('a link and a wider audience go ahead without the approvals for a reason', 
     await dialog.getByRole('button', { name: 'Go ahead anyway' }).click();
     await dialog.waitFor({ state: 'detached' });
   };
-  await mara.goto(`/posts/${post.id}`);
+  await visit(mara, `/posts/${post.id}`);
   await mara.getByRole('button', { name: 'Share link' }).click();
   await mara.getByRole('button', { name: 'Create link' }).click();
   await goAhead('The client waits for the link.');
   await mara.getByLabel('Address of the link').waitFor();
-  await mara.goto(`/posts/${post.id}/edit`);
+  await visit(mara, `/posts/${post.id}/edit`);
   await mara.getByRole('radio', { name: /^Everyone, including visitors/ }).check();
   await mara.getByRole('button', { name: 'Save', exact: true }).click();
   await goAhead('The fair opens today.');
@@ -182,7 +182,7 @@ test('a link and a wider audience go ahead without the approvals for a reason', 
 
 // WORKFLOW-2, WORKFLOW-3
 test('states are added and restricted, and a change of state is confirmed', async () => {
-  await mara.goto('/admin/reviews');
+  await visit(mara, '/admin/reviews');
   await mara.getByLabel('New state').fill('Printed');
   await mara.getByRole('button', { name: 'Add', exact: true }).click();
   const wip = mara.getByRole('group', { name: 'Work in progress' });
@@ -193,7 +193,7 @@ test('states are added and restricted, and a change of state is confirmed', asyn
   expect(await overhang(mara)).toBe(0);
 
   const asset = await picture(4);
-  await ana.goto(`/assets/${asset}`);
+  await visit(ana, `/assets/${asset}`);
   const state = ana.getByLabel('Workflow state', { exact: true });
   const question = ana.getByRole('alertdialog');
   const confirm = () => question.getByRole('button', { name: 'Change the state' }).click();
