@@ -65,9 +65,9 @@ test('the owner finds the address and the views of the link again, and renews it
   const renewed = new URL(await owner.getByLabel('New address', { exact: true }).inputValue()).pathname;
   await outsider.reload();
   await outsider.getByRole('heading', { name: 'This link is no longer available' }).waitFor();
-  await outsider.goto(renewed);
+  await visit(outsider, renewed);
   await outsider.getByLabel('Password').waitFor();
-  await owner.goto(`/posts/${post}`);
+  await visit(owner, `/posts/${post}`);
   await owner.getByRole('button', { name: 'Share link' }).click();
   await links().getByRole('button', { name: 'Copy For the client' }).waitFor();
 });
@@ -101,8 +101,6 @@ test('a revoked link shows an error', async () => {
 // LINK-10
 // GUEST-1, GUEST-5, GUEST-7, GUEST-8, GUEST-9, GUEST-13
 test('a guest picks, comments and approves, and the owner sees it and mutes them', async () => {
-  await owner.goto(`/posts/${post}`);
-  await owner.getByRole('button', { name: 'Share link' }).click();
   await dialog().getByLabel('Label', { exact: true }).fill('For picks');
   await dialog().getByRole('switch', { name: 'Feedback' }).click();
   await dialog().getByRole('switch', { name: 'Favourites' }).click();
@@ -110,7 +108,7 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   await dialog().getByRole('button', { name: 'Create link' }).click();
   const address = new URL(await dialog().getByLabel('Address of the link').inputValue()).pathname;
 
-  await outsider.goto(address);
+  await visit(outsider, address);
   const panel = outsider.getByRole('region', { name: 'Your feedback' });
   expect(await outsider.getByRole('button', { name: 'Pick Pier' }).count()).toBe(0);
   await panel.getByLabel('Your name').fill('Jonas');
@@ -137,6 +135,7 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   }
   await outsider.setViewportSize(phone.viewport);
 
+  // Loads the page, which has just read the comments.
   await owner.goto(`/posts/${post}`);
   await owner.getByText('guest of a share link').first().waitFor();
   // The owner can only look at the place, and remove it.
@@ -176,9 +175,9 @@ test('a guest comments on a place in the viewer, on a phone and at a desk, and t
   const terms = { label: 'Nord', allow_feedback: true, allow_picks: true };
   const { url, id } = await call(owner, 'POST', `/posts/${shared}/links`, terms);
   const token = url.split('/').at(-1);
-  for (const [index, size] of sizes.entries()) {
-    const guest = await studio.openPage(index === 0 ? phone : { viewport: size });
-    await guest.goto(new URL(url).pathname);
+  const desk = await studio.openPage({ viewport: { width: 1440, height: 900 } });
+  for (const [index, guest] of [outsider, desk].entries()) {
+    await visit(guest, new URL(url).pathname);
     await guest.getByRole('button', { name: 'Show Pier' }).click();
     const viewer = guest.getByRole('dialog');
     await viewer.getByRole('button', { name: /^Comments/ }).click();
@@ -199,21 +198,23 @@ test('a guest comments on a place in the viewer, on a phone and at a desk, and t
     expect(await overhang(guest)).toBe(0);
     const [made] = (await call(guest, 'GET', `/links/${token}/comments`)).items;
     expect(made.annotation).toMatchObject({ asset_id: first, anchor: { kind: 'region' } });
-    await guest.keyboard.press('ArrowRight');
-    await guest.keyboard.press('ArrowRight');
-    // An animated picture has the same layer.
-    await viewer.getByText('Flag').waitFor();
-    await panel.getByRole('button', { name: 'Comment on a place' }).click();
-    await viewer.locator('[data-draft]').waitFor();
-    await panel.getByRole('button', { name: 'Cancel' }).click();
     // The panel closes before the viewer.
     await guest.keyboard.press('Escape');
     await panel.waitFor({ state: 'detached' });
     await guest.keyboard.press('Escape');
     await viewer.waitFor({ state: 'detached' });
-    await guest.getByRole('button', { name: 'Pick Flag' }).click();
-    await guest.getByText('1 picked').waitFor();
   }
+  // An animated picture has the same layer.
+  await desk.getByRole('button', { name: 'Show Flag' }).click();
+  await desk.getByRole('button', { name: /^Comments/ }).click();
+  await desk.getByRole('button', { name: 'Comment on a place' }).click();
+  await desk.getByRole('dialog').locator('[data-draft]').waitFor();
+  await desk.keyboard.press('Escape');
+  await desk.keyboard.press('Escape');
+  await desk.keyboard.press('Escape');
+  await desk.getByRole('dialog').waitFor({ state: 'detached' });
+  await outsider.getByRole('button', { name: 'Pick Flag' }).click();
+  await outsider.getByText('1 picked').waitFor();
   await owner.goto('/settings/links');
   const entry = owner.getByRole('listitem').filter({ hasText: 'Nord' }).first();
   await entry
@@ -235,11 +236,13 @@ test('a link says why it does not play a sound', async () => {
   const sound = await uploadReady(owner, bytes, { title: 'Bell', sensitivity: 'public' }, 'bell.wav');
   const open = async (terms: object) => {
     const { url } = await call(owner, 'POST', `/assets/${sound}/links`, terms);
-    await outsider.goto(new URL(url).pathname);
+    await visit(outsider, new URL(url).pathname);
     await outsider.getByRole('button', { name: 'Show Bell' }).click();
   };
   await open({ watermark: true });
   await outsider.getByText('Films and sounds cannot have one, so they cannot be played here.').waitFor();
+  await outsider.keyboard.press('Escape');
+  await outsider.getByRole('dialog').waitFor({ state: 'detached' });
   await open({ allow_download: true });
   await outsider.getByRole('dialog').locator('audio').waitFor({ state: 'attached' });
 });
