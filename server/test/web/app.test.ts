@@ -5,7 +5,16 @@ import { expect, test } from 'vitest';
 import { jpeg, png } from '../support/pictures.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
 import { call, publish, upload, uploadReady } from './call.ts';
-import { naturalWidth, phone, showMore, signIn, signOut, visit } from './hands.ts';
+import {
+  accountButton,
+  naturalWidth,
+  offerPassword,
+  phone,
+  showMore,
+  signIn,
+  signOut,
+  visit,
+} from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const worker = 'service-worker.js';
@@ -24,6 +33,8 @@ async function replaceableApp(): Promise<string> {
 const webDir = await replaceableApp();
 const studio = await openStudio({}, { webDir });
 const mara = await studio.enter('mara');
+/** A phone with the service worker, which several people use one after another. */
+const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
 const { id: picture } = await upload(mara, await png(90, 60));
 const quay = await uploadReady(mara, await jpeg(120, 80, { seed: 5 }));
 const saved = await publish(mara, 'Quay', [quay], { visibility: 'private' });
@@ -74,7 +85,6 @@ async function pull(page: Page): Promise<void> {
 test('pulling reads the feed, which is readable offline with saved posts until signing out', async () => {
   const shelf = (await call(mara, 'POST', '/collections', { name: 'Kept' })).id;
   await call(mara, 'PUT', `/collections/${shelf}/posts/${saved}`);
-  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
   await signIn(page, 'mara');
   await visit(page, '/');
   const card = page.getByRole('link', { name: /Pier/ });
@@ -151,14 +161,9 @@ test('a profile shows its banner, links and pinned posts in the colour of the li
 
 // APP-7
 test('files that another app shares wait at the sign-in, and are part of a new post', async () => {
-  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
+  await page.context().setOffline(false);
   await page.goto('/sign-in');
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.register('/service-worker.js');
-    await navigator.serviceWorker.ready;
-    if (navigator.serviceWorker.controller === null)
-      await new Promise((resolve) => navigator.serviceWorker.addEventListener('controllerchange', resolve));
-  });
+  await expect.poll(() => page.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
   const shared = [...(await jpeg(60, 40, { seed: 9 }))];
   await page.evaluate((bytes) => {
     const form = document.createElement('form');
@@ -184,11 +189,7 @@ test('files that another app shares wait at the sign-in, and are part of a new p
 
 // APP-4
 test('a new version of the app waits until the reader reloads', async () => {
-  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
-  await signIn(page, 'mara');
   await visit(page, '/');
-  const controlled = () => page.evaluate(() => navigator.serviceWorker.controller !== null);
-  await expect.poll(controlled).toBe(true);
   await appendFile(join(webDir, worker), '\n// The next version.\n');
   const waits = () =>
     page.evaluate(async () => {
@@ -210,9 +211,11 @@ test('a new version of the app waits until the reader reloads', async () => {
 // APP-9
 test('a file that was on its way when the app was closed is sent in the background by its own account only', async () => {
   await studio.library.joinAll('olga', 'pia');
-  const page = await studio.openPage({ ...phone, serviceWorkers: 'allow' });
   const context = page.context();
-  await signIn(page, 'olga');
+  await signOut(page);
+  await offerPassword(page, 'olga');
+  await accountButton(page).waitFor();
+  const { ref } = await call(page, 'GET', '/auth/me');
   await visit(page, '/new');
   // The worker knows whose files they are.
   await expect.poll(async () => (await storedIn(page)).caches.length).toBe(1);
@@ -221,8 +224,9 @@ test('a file that was on its way when the app was closed is sent in the backgrou
   const file = { name: 'ferry.jpg', mimeType: 'image/jpeg', buffer };
   await page.getByLabel('Choose files').setInputFiles(file);
   const isKept = () =>
-    page.evaluate(async () =>
-      (await indexedDB.databases()).some(({ name }) => /^vitrine-files-\d+$/.test(name ?? '')),
+    page.evaluate(
+      async (wanted) => (await indexedDB.databases()).some(({ name }) => name === wanted),
+      `vitrine-files-${ref}`,
     );
   await expect.poll(isKept).toBe(true);
   await page.goto('about:blank');
@@ -247,12 +251,11 @@ test('a file that was on its way when the app was closed is sent in the backgrou
   const signInAs = async (username: string) => {
     const data = { username, password: 'correct horse battery' };
     expect((await page.request.post('/api/v1/auth/login', { data })).status()).toBe(200);
-    return (await call(page, 'GET', '/auth/me')).ref;
   };
   // A file that the next person sent would never be among those of the first.
   await signInAs('pia');
   await wake();
-  const ref = await signInAs('olga');
+  await signInAs('olga');
   const arrived = async () => {
     await wake();
     return (await call(page, 'GET', `/assets?owner_ref=${ref}`)).items.length;
