@@ -335,7 +335,8 @@ describe('a backup in a bucket', () => {
   // RUN-14, RUN-16
   test('is made by the commands, encrypted, with only new files, and restores every row and file but neither sessions nor mails that were due', async () => {
     await sql`select graphile_worker.add_job('mail-notification', '{"id": "x"}')`.execute(library.deps.db);
-    const { endpoint, accessKeyId, secretAccessKey } = bucket.settings;
+    // Without the proxy, which takes a third of the time: nothing fails here.
+    const { endpoint, accessKeyId, secretAccessKey } = service;
     const config = {
       ...library.config,
       databaseUrl: library.databaseUrl,
@@ -409,7 +410,7 @@ describe('a backup in a bucket', () => {
       'another backup is writing to s3://test/studio, or was killed in the last 5 minutes',
     );
     await lock.release();
-    await backUp(library, targetIn(bucket));
+    await (await targetIn(bucket).lock()).release();
   });
 
   test('stores large content in parts, and nothing of content that fails', async () => {

@@ -11,6 +11,9 @@ import { sentence } from '../../platform/language/sentence.ts';
 import { isOutOfRoom } from '../../platform/storage/room.ts';
 import { BackupError, type BackupTarget } from './target.ts';
 
+/** Bytes of the longest chunk in which a file is read. */
+const MOST_CHUNK = 256 * 1024;
+
 /** Describes why a directory of backups cannot be used, in one line. */
 function asRefusal(path: string, error: unknown): unknown {
   const isDenied =
@@ -87,7 +90,10 @@ export async function openDirectory(path: string, create: boolean): Promise<Back
           ? new BackupError(sentence('{file} is missing', { file: join(root, key) }))
           : asRefusal(join(root, key), error);
       });
-      return createReadStream('', { fd: file, highWaterMark: 256 * 1024 });
+      const { size } = await file.stat();
+      const bytes = Math.max(1, size);
+      // V8 marks the whole heap for every 64 MB of new buffers, and most parts of a backup are small.
+      return createReadStream('', { fd: file, end: bytes - 1, highWaterMark: Math.min(bytes, MOST_CHUNK) });
     },
     async size(key) {
       const file = await stat(join(root, key)).catch((error: unknown) => {
