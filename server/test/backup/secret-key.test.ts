@@ -17,6 +17,7 @@ import { visit } from '../support/client.ts';
 import { urlOf } from '../support/clone.ts';
 import { sharedMedia } from '../support/library.ts';
 import { signIn, totpCode } from '../support/people.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { backUp, newMachine, openBackups, scratchDirectory, settingsOfMachine } from './kit.ts';
 
 const passphrase = 'grey heron over the weir';
@@ -41,9 +42,9 @@ afterEach(async () => {
   await sql`update settings set value = ${record}::jsonb where key = 'secret_key'`.execute(harbour.deps.db);
 });
 
-/** Backs the library up with the command, as an operator does. */
+/** Backs the library up with the command, as an operator does, into a directory that remains for all tests. */
 async function backUpWith(backupPassphrase: string | null) {
-  const directory = await scratchDirectory();
+  const directory = await temporaryDirectory();
   const lines: string[] = [];
   const config = { ...harbour.config, databaseUrl: harbour.databaseUrl, backupPassphrase };
   expect(await backupCommand(config, [directory], (line) => lines.push(line))).toBe(0);
@@ -92,14 +93,18 @@ async function startOn({ machine, config }: Awaited<ReturnType<typeof restoreOn>
   return { address, deps, close: () => server.close() };
 }
 
+const unencrypted = await backUpWith(null);
+const encrypted = await backUpWith(passphrase);
+
 // RUN-42
 test('no unencrypted backup contains the secret key, not even of a library that an earlier version made', async () => {
-  const first = await backUpWith(null);
-  expect(first.said).toContain('The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup');
+  expect(unencrypted.said).toContain(
+    'The secret key (secret.key or VITRINE_SECRET_KEY) is not in the backup',
+  );
   const text = JSON.stringify(secretKey);
   await sql`update settings set value = ${text}::jsonb where key = 'secret_key'`.execute(harbour.deps.db);
   const second = await backUpWith(null);
-  for (const { directory } of [first, second]) {
+  for (const { directory } of [unencrypted, second]) {
     const contents = await contentsOf(directory);
     expect(contents.some((content) => content.includes('secret_key'))).toBe(true);
     expect(contents.filter((content) => content.includes(secretKey))).toEqual([]);
@@ -147,7 +152,7 @@ test('a backup of an earlier version has the key among its rows, so that nothing
 
 // RUN-42
 test('an encrypted backup restores the key into a private file, and every secret with it', async () => {
-  const { directory, said } = await backUpWith(passphrase);
+  const { directory, said } = encrypted;
   expect(said).not.toContain('secret key');
   const restored = await restoreOn(directory, passphrase);
   expect(await restored.restoring).toBe(0);
@@ -165,8 +170,7 @@ test('an encrypted backup restores the key into a private file, and every secret
 
 // RUN-42
 test('without its key a restored library works, has no secret that it cannot read, and says which to enter again', async () => {
-  const { directory } = await backUpWith(null);
-  const restored = await restoreOn(directory, null);
+  const restored = await restoreOn(unencrypted.directory, null);
   expect(await restored.restoring).toBe(0);
   const said = restored.said();
   expect(said).toContain('unless you restore again with it as VITRINE_SECRET_KEY');
@@ -209,7 +213,7 @@ test('without its key a restored library works, has no secret that it cannot rea
 
 // RUN-42
 test('another key in the place of an encrypted backup is refused before anything is restored', async () => {
-  const { directory } = await backUpWith(passphrase);
+  const { directory } = encrypted;
   const refused = await restoreOn(directory, passphrase, other);
   await expect(refused.restoring).rejects.toThrow(
     'VITRINE_SECRET_KEY is not the key of the library in the backup; remove it, and restore again',
