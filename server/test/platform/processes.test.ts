@@ -15,7 +15,10 @@ import { bin, isAlive, type ServiceProcess, startProcess } from '../support/proc
 import { base } from './clusters.ts';
 
 const env = { ...rootSettings, VITRINE_PROCESSES: '2', VITRINE_METRICS_TOKEN: 'a-token-for-prometheus' };
-/** The database of the tests that are not about the embedded one; each test has its own data directory. */
+/**
+ * The database of the tests that are not about the embedded one, whose cluster costs as much as two processes; each test
+ * has its own data directory.
+ */
 const clone = await cloneTemplate();
 const database = {
   DATABASE_URL: clone.url,
@@ -74,7 +77,7 @@ async function stateOf(who: Visitor, id: string): Promise<string | null> {
 
 // RUN-20
 test('several processes of VITRINE_PROCESSES share sessions and files, and replace one that was killed', async () => {
-  const service = await start();
+  const service = await start(database);
   const root = await signInAt(service.address);
   const pids = await servingPids(service);
   expect(pids).toHaveLength(2);
@@ -187,7 +190,10 @@ test('the start reports an occupied port in one line', async () => {
 
 // RUN-41
 test('processes and workers with another secret key than the library do not start, and say what to set', async () => {
-  await start(database);
+  const configOf = (env: Record<string, string>) =>
+    readConfig({ ...env, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
+  // The library has its key from the first process.
+  await (await startWorking(configOf(database), { join: true, port: null })).stop();
   const elsewhere = { ...database, VITRINE_SECRET_KEY: 'another-key-of-at-least-32-characters' };
   const line = /VITRINE_SECRET_KEY is not the key of this library; copy secret\.key from another process/;
   for (const processes of ['1', '2']) {
@@ -195,20 +201,17 @@ test('processes and workers with another secret key than the library do not star
     expect(failed).toMatch(/ended with 1: [^\n]*$/);
     expect(failed).toMatch(line);
   }
-  const config = readConfig({ ...elsewhere, VITRINE_DATA: dataDir, VITRINE_LOG_LEVEL: 'silent' }, dataDir);
-  await expect(startWorking(config, { join: true, port: null })).rejects.toThrow(line);
+  await expect(startWorking(configOf(elsewhere), { join: true, port: null })).rejects.toThrow(line);
 });
 
 // RUN-41
 test('a start that is refused for its key leaves no PostgreSQL behind, and the next one has the key of the file', async () => {
-  const first = await startProcess(dataDir, env);
-  started.push(first);
+  const first = await start({ VITRINE_PROCESSES: '1' });
   first.child.kill('SIGTERM');
   await first.exited;
   const other = { ...env, VITRINE_SECRET_KEY: 'another-key-of-at-least-32-characters' };
   await expect(startProcess(dataDir, other)).rejects.toThrow(/is not the key of this library/);
   await expect.poll(() => readdir(join(dataDir, 'postgres'))).not.toContain('postmaster.pid');
-  const again = await startProcess(dataDir, env);
-  started.push(again);
+  const again = await start();
   await signInAt(again.address);
 });
