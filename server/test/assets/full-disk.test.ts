@@ -10,6 +10,8 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { jobHandlers } from '../../src/boot/jobs.ts';
+import { startServing } from '../../src/boot/main.ts';
+import { readConfig } from '../../src/core/config.ts';
 import { keepReserve, releaseReserve } from '../../src/platform/database/embedded-reserve.ts';
 import { runDueJobs } from '../../src/platform/jobs/worker.ts';
 import { openDiskStorage } from '../../src/platform/storage/disk.ts';
@@ -172,13 +174,13 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
   }
 
   // RUN-7
-  test.each([
-    ['reserve', 8 * MIB, MIB],
-    ['disk', 0, 0],
+  test.each<[string, number, number, Record<string, string>]>([
+    ['reserve', 8 * MIB, MIB, { VITRINE_JOBS: 'none' }],
+    ['disk', 0, 0, { VITRINE_FFMPEG: 'off' }],
   ])(
     'refuses uploads that do not fit into the %s, keeps no partial file, and recovers',
-    async (_, reserve, left) => {
-      await start(32, reserve, { VITRINE_FFMPEG: 'off' });
+    async (_, reserve, left, settings) => {
+      await start(32, reserve, settings);
       const { id } = await upload(root, plainFile('was there before'), {}, 'note.bin');
       expect(await readiness(service.address)).toEqual(ready);
       const { bavail } = await statfs(disk);
@@ -215,9 +217,8 @@ describe.skipIf(!mounts)('a small disk (skipped where unshare may not mount a tm
       await client.connect();
       cleanups.unshift(() => client.end());
       const noise = 'testsrc2=s=640x360:r=25,noise=alls=50:allf=t';
-      const video = { source: noise, encoder: 'libx264', options: { preset: 'ultrafast', crf: '35' } };
-      // Long enough that a busy machine fills the disk before it ends.
-      const film = await clip({ format: 'mp4', video, seconds: 10 });
+      // Quick to make, and long enough that a busy machine fills the disk before it is encoded.
+      const film = await clip({ format: 'mp4', video: { source: noise, encoder: 'mpeg4' }, seconds: 6 });
       const { id, file_hash } = await upload(root, film, {}, 'a.mp4');
       const media = () => root.ok('getAssetMedia', { params: { id } });
       const hash = file_hash ?? '';
@@ -298,27 +299,30 @@ describe.skipIf(!canMount)('a disk without a free byte (skipped where it cannot 
   });
 
   test('lets the service delete, sign in, stop and start', async () => {
-    const start = async () => {
-      const started = await startProcess(small, rootSettings);
-      onTestFinished(async () => {
-        started.child.kill('SIGTERM');
-        await started.exited;
-      });
-      return started;
-    };
-    const first = await start();
-    const root = await signInAt(first.address);
+    const settings = { VITRINE_DATA: small, VITRINE_PORT: '0', VITRINE_LOG_LEVEL: 'warn' };
+    const own = { ...settings, VITRINE_RATE_LIMITS: 'off', VITRINE_RESERVE_BYTES: '0' };
+    const first = await startServing(readConfig({ ...own, ...rootSettings }, small));
+    let isStopped = false;
+    onTestFinished(async () => {
+      if (!isStopped) await first.stop();
+    });
+    const address = first.url ?? '';
+    const root = await signInAt(address);
     const { id } = await upload(root, plainFile('goes'), {}, 'a.bin');
     const kept = await upload(root, plainFile('stays'), {}, 'b.bin');
     await expect.poll(() => existsSync(reserve)).toBe(true);
     await fillUp();
     await root.ok('deleteAsset', { params: { id }, body: undefined });
-    await signInAt(first.address);
+    await signInAt(address);
     await root.ok('setTrashRetention', { body: { retention_days: 1 } });
-    first.child.kill('SIGTERM');
-    expect(await first.exited).toBe(0);
+    isStopped = true;
+    await first.stop();
 
-    const second = await start();
+    const second = await startProcess(small, rootSettings);
+    onTestFinished(async () => {
+      second.child.kill('SIGTERM');
+      await second.exited;
+    });
     expect(existsSync(reserve)).toBe(false);
     const again = await signInAt(second.address);
     expect((await again.refused('getAsset', { params: { id } })).status).toBe(404);
