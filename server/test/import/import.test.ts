@@ -16,6 +16,7 @@ import { stopTagging, tagFile } from '../media/tagged-files.ts';
 import { base as reachable } from '../platform/clusters.ts';
 import { titled, withEntity } from '../sidecars/programs.ts';
 import { rootSettings, signInAt } from '../support/first-admin.ts';
+import { sharedMedia } from '../support/library.ts';
 import { jpeg, plainText, png, truncatedJpeg } from '../support/pictures.ts';
 import { bin, startProcess } from '../support/process.ts';
 import { temporaryDirectory } from '../support/temporary.ts';
@@ -46,8 +47,8 @@ await place(join(pictures, '.DS_Store'), plainText('hidden'));
 await place(join(pictures, '.thumbnails', 'a.jpg'), await jpeg(20, 20, { seed: 6 }));
 await symlink(join(pictures, 'first.jpg'), join(pictures, 'sea', 'link.jpg'));
 await symlink(pictures, join(pictures, 'sea', 'loop'));
-/** Serves the library while the tests import into it. */
-const service = await startProcess(dataDir, rootSettings);
+/** Serves the library while the tests import into it, and leaves the previews to their workers. */
+const service = await startProcess(dataDir, { ...rootSettings, VITRINE_JOBS: 'extract' });
 
 afterAll(stopTagging);
 afterAll(async () => {
@@ -68,13 +69,26 @@ async function vitrine(...args: string[]): Promise<{ code: number | null; lines:
   return { code, lines: out.trimEnd().split('\n') };
 }
 
+/** The usual dependencies, with decoders that all commands of this process share: starting them costs most. */
+const openWithSharedMedia: typeof openDeps = async (db, storage, config, log) => {
+  const { decoders, metadata } = sharedMedia();
+  const keepOpen = async () => {};
+  const media = { decoders: { ...decoders, close: keepOpen }, metadata: { ...metadata, close: keepOpen } };
+  return openDeps(db, storage, config, log, { media });
+};
+
 /** Runs the same command in this process, beside a running service. Returns what it prints. */
 async function importHere(...args: string[]): Promise<string[]> {
+  return importIn('C', ...args);
+}
+
+/** The same for an operator with this locale. */
+async function importIn(locale: string, ...args: string[]): Promise<string[]> {
   const lines: string[] = [];
   const print = vi.spyOn(console, 'log').mockImplementation((line: string) => lines.push(line));
   try {
-    const config = readConfig({ VITRINE_DATA: dataDir, ...rootSettings }, base);
-    await importCommand(config, args, { openDeps, startWorker: startWorkerFor });
+    const config = readConfig({ VITRINE_DATA: dataDir, LANG: locale, ...rootSettings }, base);
+    await importCommand(config, args, { openDeps: openWithSharedMedia, startWorker: startWorkerFor });
   } finally {
     print.mockRestore();
   }
@@ -407,19 +421,22 @@ describe('vitrine import DIR', () => {
       await expect(importHere(...args)).rejects.toThrow(message);
   });
 
-  test('runs without the service too', async () => {
-    service.child.kill('SIGTERM');
-    await service.exited;
-    expect(await importHere(join(base, 'late'))).toEqual(['0 imported, 1 already present, 0 failed']);
-  });
-
   // LANGUAGE-7
   test('says in the language of the operator why a file was not rendered', async () => {
     const damaged = join(base, 'damaged', 'half.jpg');
     const whole = await jpeg(60, 40, { seed: 9000 });
     await place(damaged, whole.subarray(0, whole.length >> 1));
-    const { code, lines } = await vitrine('import', dirname(damaged), '--lang', 'de');
+    const lines = await importIn('de_DE.UTF-8', dirname(damaged));
     const reason = /: gespeichert, ohne Vorschau: sie lässt sich nicht dekodieren \(„.+“\)$/;
-    expect([code, lines[1]]).toEqual([3, expect.stringMatching(reason)]);
+    expect([process.exitCode, lines[1]]).toEqual([3, expect.stringMatching(reason)]);
+    process.exitCode = undefined;
+  });
+
+  test('runs without the service too', async () => {
+    service.child.kill('SIGTERM');
+    await service.exited;
+    const late = join(base, 'late');
+    await place(join(late, 'fresher.jpg'), await jpeg(32, 20, { seed: 78 }));
+    expect(await importHere(late)).toEqual(['1 imported, 1 already present, 0 failed']);
   });
 });
