@@ -139,8 +139,8 @@ test('browsers cache previews without revalidation and show none after sign-out'
   expect(await bytesFetched()).toBe(0);
   await mara.reload();
   expect(await bytesFetched()).toBe(0);
-  // The app leaves its page when it learns of the sign-out; this page stays.
-  await mara.goto('/api/v1/docs/');
+  // The app leaves its page when it learns of the sign-out; a picture stays.
+  await mara.goto('/favicon.svg');
   await mara.evaluate(() => fetch('/api/v1/auth/logout', { method: 'POST' }).then(({ status }) => status));
   expect(await bytesFetched()).toBeNull();
   const cached = mara.evaluate(async (address) => {
@@ -166,6 +166,13 @@ test('shows when the first page of a visit retries after too many requests', asy
 
 // HTTP-25
 test.each(['/sign-in', '/api/v1/docs/'])('a script injected into %s does not run', async (path) => {
+  // The page takes long to draw all operations; some are enough for its scripts to run.
+  await stranger.route('**/openapi.json', async (route) => {
+    const response = await route.fetch();
+    const { paths, ...rest } = await response.json();
+    const some = Object.fromEntries(Object.entries(paths).slice(0, 1));
+    await route.fulfill({ response, json: { ...rest, paths: some } });
+  });
   await stranger.goto(path);
   await stranger.getByRole('heading').first().waitFor();
   // The page itself violates no policy.
