@@ -254,7 +254,7 @@ describe('the background job', () => {
   });
 
   test('finds its files with an index', async () => {
-    await addRows(20_000, MAKERS_VERSION);
+    await addRows(5_000, MAKERS_VERSION);
     await sql`update files set makers_version = 0 where hash like '00%'`.execute(db);
     await sql`analyze files`.execute(db);
     const { rows } = await sql<{ 'QUERY PLAN': string }>`explain ${staleFiles(1)}`.execute(db);
