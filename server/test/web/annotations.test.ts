@@ -77,14 +77,16 @@ function numberedFilm(num: number, den: number) {
 async function numberOnScreen(page: Page): Promise<number> {
   const box = await viewer(page).locator('video').boundingBox();
   if (box === null) throw new Error('there is no film');
-  const { data, info } = await sharp(await page.screenshot({ clip: box }))
+  // A strip through the middle costs a fraction of the whole picture.
+  const clip = { ...box, y: box.y + box.height / 2, height: 3 };
+  const { data, info } = await sharp(await page.screenshot({ clip }))
     .greyscale()
     .raw()
     .toBuffer({ resolveWithObject: true });
   // The picture is as wide as its room allows.
-  const scale = Math.min(info.width / (digits * block), info.height / 48);
+  const scale = Math.min(info.width / (digits * block), box.height / 48);
   const left = (info.width - digits * block * scale) / 2;
-  const row = Math.floor(info.height / 2) * info.width;
+  const row = info.width;
   let number = 0;
   for (let digit = 0; digit < digits; digit += 1) {
     const x = Math.floor(left + (digit + 0.5) * block * scale);
@@ -109,7 +111,7 @@ test.each([
     const film = await uploadReady(mara, await numberedFilm(num, den), { title: `Film ${name}` }, 'film.mp4');
     const post = await publish(mara, `Film at ${name}`, [film]);
     // 1.9602917 s, which browsers cut to microseconds, is frame 47 at 23.976.
-    const frames = [0, 10, 20, 30, 40, 47, 50, 60];
+    const frames = [0, 10, 30, 47, 60];
     for (const frame of frames)
       await annotate(mara, post, film, { kind: 'time', start: (frame * den) / num }, `Frame ${frame}`);
     await visit(mara, `/posts/${post}`);
