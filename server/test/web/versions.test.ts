@@ -23,108 +23,107 @@ async function replace(page: Page, file: ReturnType<typeof fileOf>, note: string
   await page.getByRole('button', { name: 'Upload', exact: true }).click();
 }
 
-test.each([
-  ['a desk', wide],
-  ['a phone', phone],
-] as const)(
-  'on %s, a file gets a new version, which is compared, restored and deleted',
-  async (_, screen) => {
-    const page = await studio.enter('ana', screen);
-    const seed = screen === wide ? 40 : 50;
-    const first = await png(600, 400, seed);
-    const id = await uploadReady(ana, first, { title: 'Bay' });
-    await page.goto(`/assets/${id}`);
-    await expect.poll(() => rows(page).count()).toBe(1);
-    await replace(page, await picture(seed + 1), 'Brighter sky.');
-    await page.getByText('The new version is the current file now.').waitFor();
-    await expect.poll(() => rows(page).count()).toBe(2);
-    await rows(page).first().getByText('Brighter sky.').waitFor();
-    await rows(page).first().getByText('Current').waitFor();
-    await rows(page).first().getByText('PNG · 600 × 400').waitFor();
-
-    await page.getByRole('button', { name: 'Compare version 1' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Compare versions' });
-    await dialog.getByRole('img', { name: 'Version 1' }).waitFor();
-    await dialog.getByText('Slider').click();
-    const divider = dialog.getByRole('slider', { name: 'Divider between version 1 and version 2' });
-    await divider.focus();
-    await page.keyboard.press('Home');
-    await expect.poll(() => divider.inputValue()).toBe('0');
-    await dialog.getByText('Difference', { exact: true }).click();
-    await dialog.getByLabel('Amplify small differences').check();
-    const drawn = (name: string) =>
-      dialog
-        .getByRole('img', { name })
-        .evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0);
-    for (const name of ['Version 1', 'Version 2']) await expect.poll(() => drawn(name)).toBe(true);
-    // Both are zoomed together.
-    const widths = () =>
-      dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
-    await expect.poll(async () => new Set(await widths()).size).toBe(1);
-    const [whole = 0] = await widths();
-    const scales = async () => (await widths()).map((width) => Number((width / whole).toFixed(2)));
-    await dialog.getByRole('button', { name: 'Zoom in' }).click();
-    await expect.poll(scales).toEqual([1.5, 1.5]);
-    // And moved together.
-    const lefts = () =>
-      dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
-    const [left = 0] = await lefts();
-    await dialog.getByRole('group', { name: /^version 1 and version 2/ }).press('ArrowRight');
-    await expect
-      .poll(async () => (await lefts()).map((now) => left - now))
-      .toEqual([expect.closeTo(whole / 10, 0), expect.closeTo(whole / 10, 0)]);
-    await dialog.getByRole('button', { name: 'Show everything' }).click();
-    await expect.poll(scales).toEqual([1, 1]);
-    // Nothing reaches beyond the screen.
+/** Nothing that is open reaches beyond the screen, neither at a desk nor on a phone. */
+async function fits(page: Page): Promise<void> {
+  const size = page.viewportSize();
+  for (const { viewport } of [wide, phone]) {
+    await page.setViewportSize(viewport);
     expect(await overhang(page)).toBe(0);
-    await dialog.getByRole('button', { name: 'Close' }).click();
+  }
+  if (size !== null) await page.setViewportSize(size);
+}
 
-    await page.getByRole('button', { name: 'Restore version 1' }).click();
-    await page.getByRole('button', { name: 'Restore', exact: true }).click();
-    await page.getByText('Version 1 is the current file again.').waitFor();
-    await expect.poll(() => rows(page).count()).toBe(3);
-    await rows(page).first().getByText('the file of version 1').waitFor();
-    expect((await call(ana, 'GET', `/assets/${id}`)).file_hash).toBe(sha256(first));
+test('on a phone, a file gets a new version, which is compared, restored and deleted', async () => {
+  const page = await studio.enter('ana', phone);
+  const first = await png(600, 400, 50);
+  const id = await uploadReady(ana, first, { title: 'Bay' });
+  await page.goto(`/assets/${id}`);
+  await expect.poll(() => rows(page).count()).toBe(1);
+  await replace(page, await picture(51), 'Brighter sky.');
+  await page.getByText('The new version is the current file now.').waitFor();
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await rows(page).first().getByText('Brighter sky.').waitFor();
+  await rows(page).first().getByText('Current').waitFor();
+  await rows(page).first().getByText('PNG · 600 × 400').waitFor();
 
-    await page.getByRole('button', { name: 'Delete version 2' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Version 2 was deleted.').waitFor();
-    await expect.poll(() => rows(page).count()).toBe(2);
-    await page.close();
-  },
-);
+  await page.getByRole('button', { name: 'Compare version 1' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Compare versions' });
+  await dialog.getByRole('img', { name: 'Version 1' }).waitFor();
+  await dialog.getByText('Slider').click();
+  const divider = dialog.getByRole('slider', { name: 'Divider between version 1 and version 2' });
+  await divider.focus();
+  await page.keyboard.press('Home');
+  await expect.poll(() => divider.inputValue()).toBe('0');
+  await dialog.getByText('Difference', { exact: true }).click();
+  await dialog.getByLabel('Amplify small differences').check();
+  const drawn = (name: string) =>
+    dialog
+      .getByRole('img', { name })
+      .evaluate((img) => img instanceof HTMLImageElement && img.naturalWidth > 0);
+  for (const name of ['Version 1', 'Version 2']) await expect.poll(() => drawn(name)).toBe(true);
+  // Both are zoomed together.
+  const widths = () =>
+    dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().width));
+  await expect.poll(async () => new Set(await widths()).size).toBe(1);
+  const [whole = 0] = await widths();
+  const scales = async () => (await widths()).map((width) => Number((width / whole).toFixed(2)));
+  await dialog.getByRole('button', { name: 'Zoom in' }).click();
+  await expect.poll(scales).toEqual([1.5, 1.5]);
+  // And moved together.
+  const lefts = () =>
+    dialog.getByRole('img').evaluateAll((all) => all.map((one) => one.getBoundingClientRect().left));
+  const [left = 0] = await lefts();
+  await dialog.getByRole('group', { name: /^version 1 and version 2/ }).press('ArrowRight');
+  await expect
+    .poll(async () => (await lefts()).map((now) => left - now))
+    .toEqual([expect.closeTo(whole / 10, 0), expect.closeTo(whole / 10, 0)]);
+  await dialog.getByRole('button', { name: 'Show everything' }).click();
+  await expect.poll(scales).toEqual([1, 1]);
+  await fits(page);
+  await dialog.getByRole('button', { name: 'Close' }).click();
+
+  await page.getByRole('button', { name: 'Restore version 1' }).click();
+  await page.getByRole('button', { name: 'Restore', exact: true }).click();
+  await page.getByText('Version 1 is the current file again.').waitFor();
+  await expect.poll(() => rows(page).count()).toBe(3);
+  await rows(page).first().getByText('the file of version 1').waitFor();
+  expect((await call(ana, 'GET', `/assets/${id}`)).file_hash).toBe(sha256(first));
+
+  await page.getByRole('button', { name: 'Delete version 2' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete', exact: true }).click();
+  await page.getByText('Version 2 was deleted.').waitFor();
+  await expect.poll(() => rows(page).count()).toBe(2);
+  await page.close();
+});
 
 // ANNOTATION-4
-test.each([
-  ['a desk', wide],
-  ['a phone', phone],
-] as const)('on %s, files of a post are compared with the comments on their versions', async (_, screen) => {
-  const page = await studio.enter('ana', screen);
-  const seed = screen === wide ? 70 : 80;
-  const bay = await uploadReady(ana, await png(600, 400, seed), { title: 'Bay' });
-  const cliff = await uploadReady(ana, await png(300, 400, seed + 1), { title: 'Cliff' });
-  const post = await publish(ana, `Coast ${seed}`, [cliff, bay]);
+test('at a desk, files of a post are compared with the comments on their versions', async () => {
+  const bay = await uploadReady(ana, await png(600, 400, 70), { title: 'Bay' });
+  const cliff = await uploadReady(ana, await png(300, 400, 71), { title: 'Cliff' });
+  const post = await publish(ana, 'Coast', [cliff, bay]);
   const annotate = (body: string, anchor: object) =>
     call(ana, 'POST', `/posts/${post}/annotations`, { asset_id: bay, anchor, body });
   await annotate('Too dark', { kind: 'region', x: 0.1, y: 0.2, w: 0.3, h: 0.4 });
-  const multipart = { file: await picture(seed + 2) };
+  const multipart = { file: await picture(72) };
   expect((await ana.request.post(`/api/v1/assets/${bay}/versions`, { multipart })).status()).toBe(201);
   expect(await settled(ana, bay)).toBe('ready');
   await annotate('Better', { kind: 'point', x: 0.5, y: 0.5 });
 
-  await page.goto(`/posts/${post}`);
-  await page.getByRole('button', { name: 'Full screen' }).click();
-  const viewer = page.getByRole('dialog').first();
+  await ana.goto(`/posts/${post}`);
+  await ana.getByRole('button', { name: 'Full screen' }).click();
+  const viewer = ana.getByRole('dialog').first();
   await viewer.getByRole('button', { name: 'Compare' }).click();
-  const files = page.getByRole('dialog', { name: 'Compare files' });
+  const files = ana.getByRole('dialog', { name: 'Compare files' });
   for (const name of ['Cliff', 'Bay, version 2'])
     await expect.poll(() => naturalWidth(files.getByRole('img', { name }))).toBeGreaterThan(0);
   await files.getByRole('list', { name: 'Comments on Bay, version 2' }).getByText('Better').waitFor();
+  await fits(ana);
 
   await files.getByLabel('Left', { exact: true }).selectOption({ label: '2. Bay' });
-  await page.getByLabel('Left, version').selectOption('1');
-  const versions = page.getByRole('dialog', { name: 'Compare versions' });
+  await ana.getByLabel('Left, version').selectOption('1');
+  const versions = ana.getByRole('dialog', { name: 'Compare versions' });
   await versions.getByRole('list', { name: 'Comments on version 1' }).getByText('Too dark').waitFor();
+  await fits(ana);
   const marks = versions.locator('[data-mark]');
   await expect.poll(() => marks.allTextContents()).toEqual(['1', '2']);
   await versions.getByLabel('Also draw those of version 1 over version 2').check();
@@ -135,8 +134,8 @@ test.each([
   await expect.poll(() => marks.count()).toBe(0);
   await versions.getByRole('button', { name: 'Close' }).click();
   await viewer.getByRole('button', { name: 'Compare' }).waitFor();
-  expect(await overhang(page)).toBe(0);
-  await page.close();
+  expect(await overhang(ana)).toBe(0);
+  await ana.keyboard.press('Escape');
 });
 
 test('two versions of a film play, pause and seek in step', async () => {
