@@ -83,7 +83,7 @@ test('shows the progress of running jobs and pauses work on stored files', async
 test('the doctor reports a problem until it is fixed', async () => {
   const path = join(studio.directory, 'library', originalKey(hash));
   await rename(path, `${path}.away`);
-  await mara.goto('/admin/doctor');
+  await visit(mara, '/admin/doctor');
   const problems = mara.getByRole('list', { name: 'Problems' });
   const files = problems.getByRole('listitem').filter({ hasText: 'Files' });
   await files.getByText('Restore them from a backup').waitFor();
@@ -204,7 +204,7 @@ test('asks for confirmation of an address that would lock out this page', async 
 });
 
 test('changes preview sizes and renders stored files again', async () => {
-  await mara.goto('/admin/previews');
+  await visit(mara, '/admin/previews');
   await mara.getByText('The one stored file is up to date.').waitFor();
   await mara.getByRole('group').nth(3).getByLabel('Longest edge in pixels').fill('3000');
   await mara.getByRole('button', { name: 'Add a size' }).click();
