@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { png } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { drag, overhang, phone, placeIn } from './hands.ts';
+import { drag, overhang, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -62,20 +62,23 @@ test.each([
   expect(near(rect?.points)).toEqual([0.2, 0.6, 0.4, 0.8]);
   expect(text).toMatchObject({ tool: 'text', text: 'less sky' });
 
-  // The address is that of the stored board, which opens with everything.
+  // The address is that of the stored board.
   await expect.poll(() => new URL(page.url()).pathname).toBe(`/posts/${post}/whiteboards/${board?.id}`);
-  await page.reload();
-  await expect.poll(() => page.getByLabel('Title').inputValue()).toBe('Crop tighter');
-  await page.keyboard.press('Control+z');
-  await tool(page, 'Clear').click();
-  await tool(page, 'Undo').click();
-  await page.getByText('A drawing of 4 strokes, with the text “less sky”.').waitFor({ state: 'attached' });
-  await page.getByRole('link', { name: 'Back to Bay at noon' }).click();
-  await page.getByRole('link', { name: 'Crop tighter' }).first().waitFor();
+});
+
+test('the address of a board opens it with everything, which can be cleared and brought back', async () => {
+  await ana.reload();
+  await expect.poll(() => ana.getByLabel('Title').inputValue()).toBe('Crop tighter');
+  await ana.keyboard.press('Control+z');
+  await tool(ana, 'Clear').click();
+  await tool(ana, 'Undo').click();
+  await ana.getByText('A drawing of 4 strokes, with the text “less sky”.').waitFor({ state: 'attached' });
+  await ana.getByRole('link', { name: 'Back to Bay at noon' }).click();
+  await ana.getByRole('link', { name: 'Crop tighter' }).first().waitFor();
 });
 
 test('the keyboard draws, and undo and redo are saved', async () => {
-  await ana.goto(`/posts/${post}/whiteboards/new`);
+  await visit(ana, `/posts/${post}/whiteboards/new`);
   await surface(ana).focus();
   for (const key of ['a', 'Space', 'Shift+ArrowRight', 'ArrowDown', 'Space']) await ana.keyboard.press(key);
   await saved(ana);
@@ -102,7 +105,7 @@ test('other readers see a board as it is drawn and cannot draw on it; its author
   const visitor = await studio.openPage();
   await visitor.goto(`/posts/${post}/whiteboards/${board?.id}`);
   await visitor.getByRole('img', { name: 'A drawing of 1 stroke' }).waitFor();
-  await otto.goto(`/posts/${post}/whiteboards/${board?.id}`);
+  await visit(otto, `/posts/${post}/whiteboards/${board?.id}`);
   await otto.getByRole('img', { name: 'A drawing of 1 stroke' }).waitFor();
   expect(await otto.getByRole('toolbar').count()).toBe(0);
   expect(await otto.getByRole('button', { name: 'Delete' }).count()).toBe(0);
@@ -122,7 +125,7 @@ test('other readers see a board as it is drawn and cannot draw on it; its author
 test('an author with two windows chooses which drawing stays', async () => {
   const strokes = [{ points: [[0.2, 0.2]] }];
   const { id } = await call(ana, 'POST', `/posts/${post}/whiteboards`, { title: 'Twice', strokes });
-  await ana.goto(`/posts/${post}/whiteboards/${id}`);
+  await visit(ana, `/posts/${post}/whiteboards/${id}`);
   await surface(ana).waitFor();
   const other = { title: 'Elsewhere', strokes: [] };
   await call(ana, 'PATCH', `/whiteboards/${id}`, other);
