@@ -51,8 +51,22 @@ const besides: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Tables whose rows refer to two rows of another table. */
 const twice: ReadonlySet<string> = new Set(['users', 'teams', 'files', 'assets']);
 
-async function readTables(client: pg.ClientBase): Promise<Table[]> {
-  const { rows } = await client.query<Table>(`
+/** Returns the names of the tables without rows. */
+async function emptyTables(client: pg.ClientBase): Promise<string[]> {
+  const { rows: tables } = await client.query<{ name: string }>(`
+    select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'`);
+  const names = tables.map(
+    ({ name }) => `case when not exists (select from ${name}) then ${pg.escapeLiteral(name)} end`,
+  );
+  const { rows } = await client.query<{ empty: string[] }>(
+    `select array_remove(array[${names.join(', ')}]::text[], null) as empty`,
+  );
+  return rows[0]?.empty ?? [];
+}
+
+async function readTables(client: pg.ClientBase, names: readonly string[]): Promise<Table[]> {
+  const { rows } = await client.query<Table>(
+    `
     select c.relname as name,
       (select coalesce(json_agg(json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum), '[]')
         from pg_attribute a left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
@@ -66,7 +80,9 @@ async function readTables(client: pg.ClientBase): Promise<Table[]> {
         from pg_constraint k where k.conrelid = c.oid and k.contype = 'f') as references,
       (select coalesce(json_agg(pg_get_constraintdef(k.oid)), '[]') from pg_constraint k
         where k.conrelid = c.oid and k.contype = 'c') as checks
-    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' order by c.relname`);
+    from pg_class c where c.relnamespace = 'public'::regnamespace and c.relname = any($1) order by c.relname`,
+    [names],
+  );
   return rows;
 }
 
@@ -165,8 +181,7 @@ export async function fillEmptyTables(client: pg.ClientBase): Promise<Record<str
   await client.query('begin');
   const isEmpty = async ({ name }: Table) =>
     (await client.query(`select from ${name} limit 1`)).rowCount === 0;
-  const empty: Table[] = [];
-  for (const table of await readTables(client)) if (await isEmpty(table)) empty.push(table);
+  const empty = await readTables(client, await emptyTables(client));
   let reasons: Record<string, string> = {};
   for (let before = empty.length + 1; empty.length < before; ) {
     before = empty.length;
