@@ -133,8 +133,13 @@ test('selects with a long press and changes on a phone', async () => {
   await dialog.getByRole('button', { name: 'Delete 2 files' }).tap();
   await page.getByRole('region', { name: 'Changes' }).getByText('Deleted').waitFor();
   await tile(page, 9).waitFor({ state: 'detached' });
-  await page.getByRole('region', { name: 'Changes' }).getByRole('button', { name: 'Undo' }).tap();
+  const notices = page.getByRole('region', { name: 'Changes' });
+  await notices.getByRole('button', { name: 'Undo' }).tap();
   await tile(page, 9).waitFor();
+  // Notices that stay would cover the bar of later tests.
+  await notices.getByText('Undone').waitFor();
+  await notices.getByRole('button', { name: 'Close' }).tap();
+  await notices.getByText('Undone').waitFor({ state: 'detached' });
 });
 
 test('selects posts in the feed, a collection and the search, and restores from the trash', async () => {
