@@ -160,7 +160,8 @@ test('bounds the streams of a topic, whatever the addresses of their visitors', 
   streams.close();
 });
 
-test('announces to the reader of the state that messages about a topic are read next', async () => {
+/** Returns streams, and the receivers of messages by channel. */
+function openByChannel() {
   const channels = new Map<string, (payload: string | null) => void>();
   const streams = openEventStreams({
     ...silent,
@@ -169,6 +170,32 @@ test('announces to the reader of the state that messages about a topic are read 
       return () => {};
     },
   });
+  return { channels, streams };
+}
+
+// ANNOTATION-10
+test('a stream about a topic begins when messages about it arrive, and ends when some may be lost', async () => {
+  const { channels, streams } = openByChannel();
+  const open = () =>
+    streams.open('192.0.2.1', async () => 'nothing', newResponse(), {
+      ...emptyTopic,
+      read: async (message) => [{ event: 'said', data: message }],
+    });
+  const early = open();
+  await sleep(10);
+  expect(early.read()).toBeNull();
+  channels.get('post')?.(null);
+  channels.get('post')?.('link hello');
+  await expect.poll(() => String(early.read() ?? '')).toContain('retry: 3000\n\n');
+  const late = open();
+  expect(String(late.read())).toBe('retry: 3000\n\n');
+  channels.get('post')?.(null);
+  expect(streams.count()).toBe(0);
+  streams.close();
+});
+
+test('announces to the reader of the state that messages about a topic are read next', async () => {
+  const { channels, streams } = openByChannel();
   const [looked, read] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
   const looks: boolean[] = [];
   const look: ReadStreamState = async (hasMessages) => {
@@ -184,6 +211,7 @@ test('announces to the reader of the state that messages about a topic are read 
     },
   };
   streams.open('192.0.2.1', look, newResponse(), topic);
+  channels.get('post')?.(null);
   await looked.promise;
   // The stream is idle again.
   await sleep(0);

@@ -75,9 +75,13 @@ const isVisitor = (owner: StreamOwner) => typeof owner === 'string';
 const mostOf = (owner: StreamOwner) => (isVisitor(owner) ? MOST_OF_AN_ADDRESS : MOST_OF_AN_ACCOUNT);
 
 interface Open {
+  /** Sends the first bytes and reads the state. */
+  begin(): void;
   refresh(): void;
   /** Queues a message about the topic of the stream. */
   receive(message: string): void;
+  /** Begins the stream now that it receives messages, or ends one that has begun, which may have missed some. */
+  connect(): void;
   /** Ends the stream, after writing these last lines if given. */
   end(lastWords?: string): void;
 }
@@ -99,16 +103,23 @@ function openStream(
   const body = new PassThrough();
   const unread: string[] = [];
   let version = '';
+  let begun = false;
   let busy = false;
   let asked = false;
   let over = false;
   let beats = Promise.resolve();
 
   const stream: Open = {
+    begin() {
+      begun = true;
+      body.write(`retry: ${RETRY_MS}\n\n`);
+      stream.refresh();
+    },
     refresh: () => {
       asked = true;
-      if (!busy) void lookUntilQuiet();
+      if (begun && !busy) void lookUntilQuiet();
     },
+    connect: () => (begun ? stream.end() : stream.begin()),
     receive: (message) => {
       if (topic?.concerns(message) === false) return;
       if (unread.push(message) > MOST_UNREAD) stream.end();
@@ -161,14 +172,14 @@ function openStream(
   const heartbeat = setInterval(() => {
     // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
+    // Without messages until now, the reader gets at least the state.
+    if (!begun) return stream.begin();
     body.write(': still here\n\n');
     beats = beats.then(() => topic?.beat()).catch(() => {});
     stream.refresh();
   }, heartbeatMs);
   heartbeat.unref();
   body.on('error', () => stream.end());
-  body.write(`retry: ${RETRY_MS}\n\n`);
-  stream.refresh();
   return { body, stream };
 }
 
@@ -177,6 +188,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
   const topics = new Map<string, Set<Open>>();
   let unsubscribe: (() => void) | null = null;
   let unsubscribeTopics: (() => void) | null = null;
+  /** Whether messages about topics arrive, or have arrived and will again. */
   let hasConnected = false;
   let visitors = 0;
   let closed = false;
@@ -192,9 +204,9 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       for (const stream of topics.get(key) ?? []) stream.receive(payload.slice(key.length + 1));
       return;
     }
-    // Messages were lost: readers reconnect and read everything anew.
-    if (hasConnected) for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.end();
     hasConnected = true;
+    // Messages were lost: readers reconnect and read everything anew.
+    for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.connect();
   };
 
   /** Returns the streams of a topic, to which the caller adds one. */
@@ -237,6 +249,8 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
         streamsOf(topic.key).add(stream);
         if (topic.first !== null) stream.receive(topic.first);
       }
+      // What its reader does once the stream has begun must not be missed, so it waits for the first connection.
+      if (topic === undefined || hasConnected) stream.begin();
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
       // The client disconnected before the stream was opened.
