@@ -56,6 +56,31 @@ describe('letters', () => {
     }
   });
 
+  test('have their form beside marks and letters for which the font has no place', () => {
+    // Marks of the Quran, and letters of African languages.
+    for (const text of ['بۖب', 'ڢڣڥ', 'بۛ']) {
+      const clusters = clustersOf('regular', text, 'rtl');
+      expect(
+        clusters
+          .map((cluster) => cluster.text)
+          .reverse()
+          .join(''),
+      ).toBe(text);
+      expect(pathOf('regular', text, 20, 0, 20)).toContain('Q');
+    }
+    expect(formsOf('بۖب').at(-1)).toBe(formsOf('بب').at(-1));
+  });
+
+  test('keep their text when a letter of which they are a part is drawn before', () => {
+    for (const [letter, part] of [
+      ['ٵ', 'ا'],
+      ['ٸ', 'ى'],
+    ] as const) {
+      pathOf('bold', letter, 20, 0, 20);
+      expect(clustersOf('bold', part, 'rtl').map(({ text }) => text)).toEqual([part]);
+    }
+  });
+
   test('have outlines in every face', () => {
     for (const face of ['regular', 'bold', 'mono'] as const)
       for (const text of ['العربية', 'עברית']) {

@@ -45,9 +45,15 @@ function singleOf(face: Face, character: string): Cluster {
   return cluster;
 }
 
+/** A font, and the same one for joining letters (faces.ts). */
+interface JoinedFont {
+  font: Font;
+  joining: Font;
+}
+
 /** Characters in a row, and the font that joins them; null if they are drawn one by one. */
 interface Piece {
-  font: Font | null;
+  joined: JoinedFont | null;
   text: string;
 }
 
@@ -55,15 +61,16 @@ function piecesOf(face: Face, text: string): Piece[] {
   const pieces: Piece[] = [];
   for (const character of text) {
     const last = pieces.at(-1);
-    if (last?.font != null && joiner.test(character)) {
+    if (last !== undefined && last.joined !== null && joiner.test(character)) {
       last.text += character;
       continue;
     }
     if (isInvisible(character)) continue;
     const drawn = glyphOf(face, character.codePointAt(0) ?? 32);
-    const font = drawn?.isJoined === true ? drawn.font : null;
-    if (last?.font === font) last.text += character;
-    else pieces.push({ font, text: character });
+    const joined =
+      drawn === null || drawn.joining === null ? null : { font: drawn.font, joining: drawn.joining };
+    if (last !== undefined && last.joined?.font === joined?.font) last.text += character;
+    else pieces.push({ joined, text: character });
   }
   return pieces;
 }
@@ -79,19 +86,28 @@ interface Shaped {
   y: number;
 }
 
+/** Joins letters. Places no marks where the font has no anchor for one, at which fontkit fails. */
+function join(font: Font, text: string): Pick<ReturnType<Font['layout']>, 'glyphs' | 'positions'> {
+  try {
+    return font.layout(text, undefined, undefined, undefined, 'rtl');
+  } catch {
+    return font.layout(text, { mark: false, mkmk: false }, undefined, undefined, 'rtl');
+  }
+}
+
 /** Returns the glyphs of a piece in the order in which they are read, with the characters of each. */
-function shape(font: Font, text: string): Shaped[] {
-  const { glyphs, positions } = font.layout(text, undefined, undefined, undefined, 'rtl');
+function shape({ font, joining }: JoinedFont, text: string): Shaped[] {
+  const { glyphs, positions } = join(joining, text);
   let pen = 0;
-  const shaped = glyphs.map((glyph, index): Shaped => {
+  const shaped = glyphs.map(({ id, codePoints }, index): Shaped => {
     const { xAdvance: advance = 0, xOffset = 0, yOffset: y = 0 } = positions[index] ?? {};
-    const characters = glyph.codePoints.map((codePoint) => String.fromCodePoint(codePoint));
-    const at = { glyph, characters, advance, pen, x: pen + xOffset, y };
+    const characters = codePoints.map((codePoint) => String.fromCodePoint(codePoint));
+    const at = { glyph: font.getGlyph(id), characters, advance, pen, x: pen + xOffset, y };
     pen += advance;
     return at;
   });
   shaped.reverse();
-  // fontkit keeps the characters with which it first met a glyph, which letters of the same form share.
+  // fontkit draws joiners as spaces, and names those instead.
   const characters = [...text];
   if (shaped.reduce((sum, { characters: own }) => sum + own.length, 0) === characters.length)
     for (const part of shaped) part.characters = characters.splice(0, part.characters.length);
@@ -102,9 +118,10 @@ function shape(font: Font, text: string): Shaped[] {
  * Returns the clusters of letters that join, from left to right. Marks take no space and are clusters of their own before
  * their letters, because PDF readers reverse the order of clusters, and also that of the characters within them.
  */
-function joinedClusters(face: Face, font: Font, text: string): Cluster[] {
+function joinedClusters(face: Face, joined: JoinedFont, text: string): Cluster[] {
+  const { font } = joined;
   const groups: Shaped[][] = [];
-  for (const part of shape(font, text)) {
+  for (const part of shape(joined, text)) {
     const last = groups.at(-1);
     if (part.characters.length === 0 && last !== undefined) last.push(part);
     else groups.push([part]);
@@ -129,9 +146,9 @@ export function clustersOf(face: Face, run: string, direction: Direction): Clust
   }
   return piecesOf(face, run)
     .reverse()
-    .flatMap(({ font, text }) =>
-      font === null
+    .flatMap(({ joined, text }) =>
+      joined === null
         ? [...text].reverse().map((character) => singleOf(face, mirrored(character)))
-        : joinedClusters(face, font, text),
+        : joinedClusters(face, joined, text),
     );
 }

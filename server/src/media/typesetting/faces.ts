@@ -34,8 +34,11 @@ function openFace(name: string): Font {
   throw new InstallationFault(`${name} is a collection`);
 }
 
+const fileOf = (family: string, part: string, weight: number) =>
+  `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
+
 function openPart(family: string, part: string, weight: number): Font {
-  const name = `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
+  const name = fileOf(family, part, weight);
   const known = fonts.get(name);
   if (known !== undefined) return known;
   const font = openFace(name);
@@ -43,11 +46,29 @@ function openPart(family: string, part: string, weight: number): Font {
   return font;
 }
 
+const joiningFonts = new Map<string, Font>();
+
+/**
+ * Opens a font whose layouts have the characters of each glyph. Otherwise fontkit keeps a glyph with the characters with
+ * which it first met it: others for letters of the same form, and none for a part of another letter.
+ */
+function openJoining(family: string, part: string, weight: number): Font {
+  const name = fileOf(family, part, weight);
+  const known = joiningFonts.get(name);
+  if (known !== undefined) return known;
+  const font = openFace(name);
+  const getGlyph = font.getGlyph.bind(font);
+  font.getGlyph = (id, codePoints = []) =>
+    Object.create(getGlyph(id, codePoints), { codePoints: { value: codePoints } });
+  joiningFonts.set(name, font);
+  return font;
+}
+
 interface Drawn {
   font: Font;
   glyph: Glyph;
-  /** Whether the form of the glyph depends on its neighbours. */
-  isJoined: boolean;
+  /** The same font for joining letters, if the form of the glyph depends on its neighbours. */
+  joining: Font | null;
 }
 
 /** Scripts whose characters are two columns wide. */
@@ -74,18 +95,20 @@ function findGlyph(face: Face, codePoint: number): Drawn | null {
   for (const part of parts) {
     const font = openPart(family, part, weight);
     if (font.hasGlyphForCodePoint(codePoint))
-      return { font, glyph: font.glyphForCodePoint(codePoint), isJoined: false };
+      return { font, glyph: font.glyphForCodePoint(codePoint), joining: null };
   }
   const character = String.fromCodePoint(codePoint);
   if (joined.test(character)) {
     for (const script of ['arabic', 'hebrew']) {
-      const font = openPart(`noto-sans-${script}`, script, weight);
-      if (font.hasGlyphForCodePoint(codePoint))
-        return { font, glyph: font.glyphForCodePoint(codePoint), isJoined: true };
+      const family = `noto-sans-${script}`;
+      const font = openPart(family, script, weight);
+      if (!font.hasGlyphForCodePoint(codePoint)) continue;
+      const joining = openJoining(family, script, weight);
+      return { font, glyph: font.glyphForCodePoint(codePoint), joining };
     }
   }
   const found = wide.test(character) ? eastAsianGlyph(codePoint) : null;
-  return found === null ? null : { ...found, isJoined: false };
+  return found === null ? null : { ...found, joining: null };
 }
 
 /** Returns the width of a character as a fraction of the font size. */
