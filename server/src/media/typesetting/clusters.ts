@@ -86,7 +86,7 @@ interface Shaped {
   y: number;
 }
 
-/** Joins letters. Places no marks where the font has no anchor for one, at which fontkit fails. */
+/** Joins letters. fontkit fails where the font has no anchor for a mark; the marks of such a text stay at the origin. */
 function join(font: Font, text: string): Pick<ReturnType<Font['layout']>, 'glyphs' | 'positions'> {
   try {
     return font.layout(text, undefined, undefined, undefined, 'rtl');
@@ -107,7 +107,7 @@ function shape({ font, joining }: JoinedFont, text: string): Shaped[] {
     return at;
   });
   shaped.reverse();
-  // fontkit draws joiners as spaces, and names those instead.
+  // fontkit draws joiners as spaces, and reports a space as their character.
   const characters = [...text];
   if (shaped.reduce((sum, { characters: own }) => sum + own.length, 0) === characters.length)
     for (const part of shaped) part.characters = characters.splice(0, part.characters.length);

@@ -21,8 +21,6 @@ const sources: Readonly<Record<Face, readonly [family: string, weight: number]>>
 /** Each family consists of parts, one per group of scripts. The first part that has a character is used. */
 const parts = ['latin', 'latin-ext', 'cyrillic', 'cyrillic-ext', 'greek', 'vietnamese'];
 
-const fonts = new Map<string, Font>();
-
 /** Opens a bundled font. An error here is never a fault of the file that is drawn. */
 function openFace(name: string): Font {
   try {
@@ -34,35 +32,32 @@ function openFace(name: string): Font {
   throw new InstallationFault(`${name} is a collection`);
 }
 
-const fileOf = (family: string, part: string, weight: number) =>
-  `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
-
-function openPart(family: string, part: string, weight: number): Font {
-  const name = fileOf(family, part, weight);
-  const known = fonts.get(name);
-  if (known !== undefined) return known;
-  const font = openFace(name);
-  fonts.set(name, font);
-  return font;
+/** Returns a function that opens each font once. */
+function openingOnce(open: (name: string) => Font): (name: string) => Font {
+  const opened = new Map<string, Font>();
+  return (name) => {
+    const font = opened.get(name) ?? open(name);
+    opened.set(name, font);
+    return font;
+  };
 }
 
-const joiningFonts = new Map<string, Font>();
+const openDrawing = openingOnce(openFace);
 
 /**
  * Opens a font whose layouts have the characters of each glyph. Otherwise fontkit keeps a glyph with the characters with
  * which it first met it: others for letters of the same form, and none for a part of another letter.
  */
-function openJoining(family: string, part: string, weight: number): Font {
-  const name = fileOf(family, part, weight);
-  const known = joiningFonts.get(name);
-  if (known !== undefined) return known;
+const openJoining = openingOnce((name) => {
   const font = openFace(name);
   const getGlyph = font.getGlyph.bind(font);
   font.getGlyph = (id, codePoints = []) =>
     Object.create(getGlyph(id, codePoints), { codePoints: { value: codePoints } });
-  joiningFonts.set(name, font);
   return font;
-}
+});
+
+const fileOf = (family: string, part: string, weight: number) =>
+  `@fontsource/${family}/files/${family}-${part}-${weight}-normal.woff2`;
 
 interface Drawn {
   font: Font;
@@ -93,18 +88,17 @@ export function glyphOf(face: Face, codePoint: number): Drawn | null {
 function findGlyph(face: Face, codePoint: number): Drawn | null {
   const [family, weight] = sources[face];
   for (const part of parts) {
-    const font = openPart(family, part, weight);
+    const font = openDrawing(fileOf(family, part, weight));
     if (font.hasGlyphForCodePoint(codePoint))
       return { font, glyph: font.glyphForCodePoint(codePoint), joining: null };
   }
   const character = String.fromCodePoint(codePoint);
   if (joined.test(character)) {
     for (const script of ['arabic', 'hebrew']) {
-      const family = `noto-sans-${script}`;
-      const font = openPart(family, script, weight);
-      if (!font.hasGlyphForCodePoint(codePoint)) continue;
-      const joining = openJoining(family, script, weight);
-      return { font, glyph: font.glyphForCodePoint(codePoint), joining };
+      const file = fileOf(`noto-sans-${script}`, script, weight);
+      const font = openDrawing(file);
+      if (font.hasGlyphForCodePoint(codePoint))
+        return { font, glyph: font.glyphForCodePoint(codePoint), joining: openJoining(file) };
     }
   }
   const found = wide.test(character) ? eastAsianGlyph(codePoint) : null;

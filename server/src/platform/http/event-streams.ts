@@ -172,7 +172,7 @@ function openStream(
   const heartbeat = setInterval(() => {
     // A reader that no longer drains is gone, even if its connection looks open.
     if (body.writableNeedDrain) return stream.end();
-    // Without messages until now, the reader gets at least the state.
+    // The database has not confirmed the subscription yet. The reader gets at least the state.
     if (!begun) return stream.begin();
     body.write(': still here\n\n');
     beats = beats.then(() => topic?.beat()).catch(() => {});
@@ -188,7 +188,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
   const topics = new Map<string, Set<Open>>();
   let unsubscribe: (() => void) | null = null;
   let unsubscribeTopics: (() => void) | null = null;
-  /** Whether messages about topics arrive, or have arrived and will again. */
+  /** Whether the database has ever confirmed the subscription to messages about topics. */
   let hasConnected = false;
   let visitors = 0;
   let closed = false;
@@ -205,7 +205,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
       return;
     }
     hasConnected = true;
-    // Messages were lost: readers reconnect and read everything anew.
+    // Messages may have been lost: readers of streams that have begun reconnect and read everything anew.
     for (const stream of [...topics.values()].flatMap((those) => [...those])) stream.connect();
   };
 
@@ -249,7 +249,7 @@ export function openEventStreams(listener: Listener, heartbeatMs = HEARTBEAT_MS)
         streamsOf(topic.key).add(stream);
         if (topic.first !== null) stream.receive(topic.first);
       }
-      // What its reader does once the stream has begun must not be missed, so it waits for the first connection.
+      // A stream about a topic begins when messages arrive, so that its reader misses none after the first bytes.
       if (topic === undefined || hasConnected) stream.begin();
       response.once('close', () => stream.end());
       if (closed) stream.end(farewell());
