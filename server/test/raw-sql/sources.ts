@@ -58,7 +58,10 @@ function createProgram(): ts.Program {
     skipLibCheck: true,
   };
   const host = ts.createCompilerHost(options);
+  // Nothing reads the comments, and without a cache of its own, the program would read the packages' metadata for each file.
+  host.jsDocParsingMode = ts.JSDocParsingMode.ParseNone;
   const cache = ts.createModuleResolutionCache(root, (path) => path, options);
+  host.getModuleResolutionCache = () => cache;
   host.resolveModuleNameLiterals = (literals, containing, redirected, given) =>
     literals.map(({ text }) =>
       containing.startsWith(sourceDirectory) && !packages.test(text)
