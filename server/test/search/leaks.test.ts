@@ -9,7 +9,7 @@ import { addTeam } from '../support/teams.ts';
 
 const bytes = plainFile();
 
-const library = await openLibrary();
+const library = await openLibrary({}, { connections: 2 });
 const [mara, stranger, holder] = await library.joinAll('mara', 'stranger', 'holder');
 const root = await library.join('root', 'admin');
 const anonymous = library.anonymous();
@@ -132,7 +132,10 @@ describe('the words of a field behind a capability', () => {
     const acting = await actAs(library, root, stranger);
     // Configuring a field does not grant reading its values.
     for (const visitor of [anonymous, stranger, mara, definer, acting]) {
-      for (const q of ['contrab', '"contraband"', 'contrabnad', 'smuggled', 'bootleg'])
+      // Every form of a query to one caller of each door, and two to each other caller.
+      const forms =
+        visitor === anonymous || visitor === stranger ? ['"contraband"', 'smuggled', 'bootleg'] : [];
+      for (const q of ['contrab', 'contrabnad', ...forms])
         expect([q, await told(visitor, q)]).toEqual([q, nothing]);
       const beside = await told(visitor, 'marble');
       expect([beside.total, beside.fields]).toEqual([1, []]);
