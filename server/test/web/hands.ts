@@ -135,14 +135,33 @@ export async function drag(page: Page, from: Place, to: Place): Promise<void> {
   await page.mouse.up();
 }
 
-/** Returns by how many pixels a page is wider than its window, after it has had time to adapt to a new size. */
+/**
+ * Returns by how many pixels a page is wider than its window, or the content of an open dialog goes beyond one of its
+ * sides, after the page has had time to adapt to a new size. A dialog does not scroll to what is before its start.
+ */
 export function overhang(page: Page): Promise<number> {
   return page.evaluate(async () => {
     const root = document.documentElement;
+    const isCut = (element: Element | null, dialog: Element): boolean =>
+      element !== null &&
+      element !== dialog &&
+      (getComputedStyle(element).overflowX !== 'visible' || isCut(element.parentElement, dialog));
+    const beyondSides = (dialog: Element): number => {
+      const sides = dialog.getBoundingClientRect();
+      return [...dialog.querySelectorAll('*')].reduce((most, element) => {
+        const { left, right, width } = element.getBoundingClientRect();
+        // Half a pixel is the rounding of a dialog that is centred. Text for screen readers is one pixel wide.
+        const beyond = Math.max(sides.left - left, right - sides.right) - 0.5;
+        return width > 1 && beyond > most && !isCut(element.parentElement, dialog) ? beyond : most;
+      }, 0);
+    };
+    const measure = () => {
+      const dialogs = document.querySelectorAll('[role="dialog"], [role="alertdialog"]');
+      return Math.max(root.scrollWidth - root.clientWidth, ...Array.from(dialogs, beyondSides));
+    };
     const deadline = Date.now() + 5000;
-    while (root.scrollWidth > root.clientWidth && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    return root.scrollWidth - root.clientWidth;
+    while (measure() > 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 50));
+    return measure();
   });
 }
 
