@@ -145,7 +145,7 @@ test('menus fit into the window with large text and a zoom of 400 %', async () =
 });
 
 // ABLE-7
-test('the rare actions of a page fit into a narrow window each time they open', async () => {
+test('the rare actions of a page fit into a narrow window each time they open, and after it has narrowed', async () => {
   await show(zoomed);
   await visit(mara, `/assets/${pier}`);
   await loaded(mara);
@@ -156,6 +156,16 @@ test('the rare actions of a page fit into a narrow window each time they open', 
     await mara.keyboard.press('Escape');
     await actions.waitFor({ state: 'hidden' });
   }
+  await show({ ...zoomed, width: 1440 });
+  await showMore(mara);
+  // The button moves from the end of its line to the start of another one.
+  await show({ ...zoomed, width: 700 });
+  const isInside = () =>
+    actions.evaluate((one) => {
+      const { left, right } = one.getBoundingClientRect();
+      return left >= 0 && right <= innerWidth;
+    });
+  await expect.poll(isInside, { timeout: 5000 }).toBe(true);
 });
 
 /**
