@@ -6,11 +6,11 @@ const YAW = (-32 * Math.PI) / 180;
 const PITCH = (24 * Math.PI) / 180;
 /** The fraction of the picture that the model fills. */
 const FILLED = 0.84;
-/** Directions of the lights in camera space, and their intensities. */
-const lights = [
-  { from: normalised([-0.45, 0.7, 0.6]), strength: 0.75 },
-  { from: normalised([0.8, 0.1, 0.5]), strength: 0.22 },
-] as const;
+/** Directions of the two lights in camera space, and their intensities. */
+const [keyX, keyY, keyZ] = normalised([-0.45, 0.7, 0.6]);
+const KEY = 0.75;
+const [fillX, fillY, fillZ] = normalised([0.8, 0.1, 0.5]);
+const FILL = 0.22;
 const AMBIENT = 0.2;
 
 function normalised([x, y, z]: readonly [number, number, number]): [number, number, number] {
@@ -82,20 +82,156 @@ function texelAt({ width, height }: Texture, u: number, v: number): number {
 }
 
 /**
- * Returns the light on a surface with this normal; surfaces are two-sided. Returns null for a normal without a
+ * Returns the light on a surface with this normal; surfaces are two-sided. Returns NaN for a normal without a
  * direction.
  */
-function lightOn(x: number, y: number, z: number): number | null {
+function lightOn(x: number, y: number, z: number): number {
   // Math.hypot takes several times as long, and this runs for each pixel.
   const length = Math.sqrt(x * x + y * y + z * z);
-  if (!(length > 0)) return null;
+  if (!(length > 0)) return Number.NaN;
   const scale = (z < 0 ? -1 : 1) / length;
-  let light = AMBIENT;
-  for (let index = 0; index < lights.length; index += 1) {
-    const { from, strength } = lights[index] ?? lights[0];
-    light += strength * Math.max(0, (x * from[0] + y * from[1] + z * from[2]) * scale);
+  const key = KEY * Math.max(0, (x * keyX + y * keyY + z * keyZ) * scale);
+  return AMBIENT + key + FILL * Math.max(0, (x * fillX + y * fillY + z * fillZ) * scale);
+}
+
+/** A picture that is drawn as RGBA, one byte per channel, with the depth of what is nearest at each pixel. */
+interface Canvas extends Shape {
+  depths: Float32Array;
+  pixels: Uint8Array;
+}
+
+/** Where a surface is in the picture: positions and normals in camera space, and how to get from there to pixels. */
+interface Placed {
+  surface: Surface;
+  positions: Float32Array;
+  normals: Float32Array | null;
+  scale: number;
+  left: number;
+  top: number;
+}
+
+const valueAt = (list: Float32Array | null, at: number) => list?.[at] ?? 0;
+
+function put({ depths, pixels }: Canvas, at: number, z: number, red: number, green: number, blue: number) {
+  depths[at] = z;
+  pixels[at * 4] = red;
+  pixels[at * 4 + 1] = green;
+  pixels[at * 4 + 2] = blue;
+  pixels[at * 4 + 3] = 255;
+}
+
+/** Draws each corner of a surface as a square. */
+function drawPoints(canvas: Canvas, { surface, positions, scale, left, top }: Placed): void {
+  const { width, height, depths } = canvas;
+  const { base, colours } = surface;
+  const radius = Math.max(1, Math.round(width / 800));
+  for (let corner = 0; corner * 3 + 2 < positions.length; corner += 1) {
+    const x = Math.round(left + valueAt(positions, corner * 3) * scale);
+    const y = Math.round(top - valueAt(positions, corner * 3 + 1) * scale);
+    const z = valueAt(positions, corner * 3 + 2);
+    const tint = (part: 0 | 1 | 2) =>
+      encoded(base[part] * (colours === null ? 1 : valueAt(colours, corner * 3 + part)));
+    for (let row = Math.max(0, y - radius); row <= Math.min(height - 1, y + radius); row += 1) {
+      for (let column = Math.max(0, x - radius); column <= Math.min(width - 1, x + radius); column += 1) {
+        const at = row * width + column;
+        if (z > (depths[at] ?? 0)) put(canvas, at, z, tint(0), tint(1), tint(2));
+      }
+    }
   }
-  return light;
+}
+
+/**
+ * Draws the triangle of three corners of a surface. This is a function of its own, because V8 optimises neither the loops of
+ * a longer one nor the numbers that it passes to others.
+ */
+function drawTriangle(canvas: Canvas, placed: Placed, a: number, b: number, c: number): void {
+  const { width, height, depths } = canvas;
+  const { surface, positions, normals, scale, left, top } = placed;
+  const { colours, uvs, base, texture } = surface;
+  const ax = left + valueAt(positions, a * 3) * scale;
+  const ay = top - valueAt(positions, a * 3 + 1) * scale;
+  const bx = left + valueAt(positions, b * 3) * scale;
+  const by = top - valueAt(positions, b * 3 + 1) * scale;
+  const cx = left + valueAt(positions, c * 3) * scale;
+  const cy = top - valueAt(positions, c * 3 + 1) * scale;
+  const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
+  // Skips faces without an area or with an undefined corner.
+  if (!(Math.abs(area) > 1e-9) || !Number.isFinite(area)) return;
+  const az = valueAt(positions, a * 3 + 2);
+  const bz = valueAt(positions, b * 3 + 2);
+  const cz = valueAt(positions, c * 3 + 2);
+  const lit = lightOn(
+    (by - ay) * (cz - az) * -scale + (bz - az) * (cy - ay) * scale,
+    (bz - az) * (cx - ax) * scale - (bx - ax) * (cz - az) * scale,
+    -area,
+  );
+  const flat = Number.isNaN(lit) ? AMBIENT : lit;
+  const lowX = Math.max(0, Math.floor(Math.min(ax, bx, cx)));
+  const highX = Math.min(width - 1, Math.ceil(Math.max(ax, bx, cx)));
+  const lowY = Math.max(0, Math.floor(Math.min(ay, by, cy)));
+  const highY = Math.min(height - 1, Math.ceil(Math.max(ay, by, cy)));
+  // The same for every pixel of the face, unless something is interpolated.
+  const isPlain = texture === null && colours === null && normals === null;
+  const plainRed = encoded(base[0] * flat);
+  const plainGreen = encoded(base[1] * flat);
+  const plainBlue = encoded(base[2] * flat);
+  for (let row = lowY; row <= highY; row += 1) {
+    const y = row + 0.5;
+    for (let column = lowX; column <= highX; column += 1) {
+      const x = column + 0.5;
+      const wb = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area;
+      const wc = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area;
+      const wa = 1 - wb - wc;
+      if (wa < 0 || wb < 0 || wc < 0) continue;
+      const z = wa * az + wb * bz + wc * cz;
+      const at = row * width + column;
+      if (!(z > (depths[at] ?? 0))) continue;
+      if (isPlain) {
+        put(canvas, at, z, plainRed, plainGreen, plainBlue);
+        continue;
+      }
+      let red = base[0];
+      let green = base[1];
+      let blue = base[2];
+      if (texture !== null && uvs !== null) {
+        const u = wa * valueAt(uvs, a * 2) + wb * valueAt(uvs, b * 2) + wc * valueAt(uvs, c * 2);
+        const v = wa * valueAt(uvs, a * 2 + 1) + wb * valueAt(uvs, b * 2 + 1) + wc * valueAt(uvs, c * 2 + 1);
+        const texel = texelAt(texture, u, v);
+        // Applies alpha cut-outs, which are common for leaves and fences.
+        if ((texture.pixels[texel + 3] ?? 255) < 128) continue;
+        red *= fromSrgb[texture.pixels[texel] ?? 0] ?? 0;
+        green *= fromSrgb[texture.pixels[texel + 1] ?? 0] ?? 0;
+        blue *= fromSrgb[texture.pixels[texel + 2] ?? 0] ?? 0;
+      }
+      if (colours !== null) {
+        red *= wa * valueAt(colours, a * 3) + wb * valueAt(colours, b * 3) + wc * valueAt(colours, c * 3);
+        green *=
+          wa * valueAt(colours, a * 3 + 1) +
+          wb * valueAt(colours, b * 3 + 1) +
+          wc * valueAt(colours, c * 3 + 1);
+        blue *=
+          wa * valueAt(colours, a * 3 + 2) +
+          wb * valueAt(colours, b * 3 + 2) +
+          wc * valueAt(colours, c * 3 + 2);
+      }
+      let light = flat;
+      if (normals !== null) {
+        const nx = wa * valueAt(normals, a * 3) + wb * valueAt(normals, b * 3) + wc * valueAt(normals, c * 3);
+        const ny =
+          wa * valueAt(normals, a * 3 + 1) +
+          wb * valueAt(normals, b * 3 + 1) +
+          wc * valueAt(normals, c * 3 + 1);
+        const nz =
+          wa * valueAt(normals, a * 3 + 2) +
+          wb * valueAt(normals, b * 3 + 2) +
+          wc * valueAt(normals, c * 3 + 2);
+        const smooth = lightOn(nx, ny, nz);
+        // Some exporters leave the normals empty.
+        if (!Number.isNaN(smooth)) light = smooth;
+      }
+      put(canvas, at, z, encoded(red * light), encoded(green * light), encoded(blue * light));
+    }
+  }
 }
 
 /**
@@ -120,129 +256,22 @@ export function drawSurfaces(surfaces: readonly Surface[], { width, height }: Sh
   ];
   const depths = new Float32Array(width * height).fill(-Infinity);
   const pixels = new Uint8Array(width * height * 4);
-
-  let isEmpty = true;
-  const put = (at: number, z: number, red: number, green: number, blue: number) => {
-    isEmpty = false;
-    depths[at] = z;
-    pixels[at * 4] = red;
-    pixels[at * 4 + 1] = green;
-    pixels[at * 4 + 2] = blue;
-    pixels[at * 4 + 3] = 255;
-  };
-
+  const canvas: Canvas = { width, height, depths, pixels };
   for (const [index, surface] of surfaces.entries()) {
+    const { triangles } = surface;
     const positions = seen[index] ?? new Float32Array();
     const normals = surface.normals === null ? null : rotated(surface.normals);
-    const { triangles, colours, uvs, base, texture } = surface;
-    const value = (list: Float32Array | null, at: number) => list?.[at] ?? 0;
-
-    if (triangles === null) {
-      const radius = Math.max(1, Math.round(width / 800));
-      for (let corner = 0; corner * 3 + 2 < positions.length; corner += 1) {
-        const x = Math.round(left + value(positions, corner * 3) * scale);
-        const y = Math.round(top - value(positions, corner * 3 + 1) * scale);
-        const z = value(positions, corner * 3 + 2);
-        for (let row = Math.max(0, y - radius); row <= Math.min(height - 1, y + radius); row += 1) {
-          for (let column = Math.max(0, x - radius); column <= Math.min(width - 1, x + radius); column += 1) {
-            const at = row * width + column;
-            if (z <= (depths[at] ?? 0)) continue;
-            const tint = (part: 0 | 1 | 2) =>
-              base[part] * (colours === null ? 1 : value(colours, corner * 3 + part));
-            put(at, z, encoded(tint(0)), encoded(tint(1)), encoded(tint(2)));
-          }
-        }
-      }
-      continue;
-    }
-
-    for (let first = 0; first + 2 < triangles.length; first += 3) {
-      const [a = 0, b = 0, c = 0] = [triangles[first], triangles[first + 1], triangles[first + 2]];
-      const ax = left + value(positions, a * 3) * scale;
-      const ay = top - value(positions, a * 3 + 1) * scale;
-      const bx = left + value(positions, b * 3) * scale;
-      const by = top - value(positions, b * 3 + 1) * scale;
-      const cx = left + value(positions, c * 3) * scale;
-      const cy = top - value(positions, c * 3 + 1) * scale;
-      const area = (bx - ax) * (cy - ay) - (cx - ax) * (by - ay);
-      // Skips faces without an area or with an undefined corner.
-      if (!(Math.abs(area) > 1e-9) || !Number.isFinite(area)) continue;
-      const [az, bz, cz] = [
-        value(positions, a * 3 + 2),
-        value(positions, b * 3 + 2),
-        value(positions, c * 3 + 2),
-      ];
-      const flat =
-        lightOn(
-          (by - ay) * (cz - az) * -scale + (bz - az) * (cy - ay) * scale,
-          (bz - az) * (cx - ax) * scale - (bx - ax) * (cz - az) * scale,
-          -area,
-        ) ?? AMBIENT;
-      const lowX = Math.max(0, Math.floor(Math.min(ax, bx, cx)));
-      const highX = Math.min(width - 1, Math.ceil(Math.max(ax, bx, cx)));
-      const lowY = Math.max(0, Math.floor(Math.min(ay, by, cy)));
-      const highY = Math.min(height - 1, Math.ceil(Math.max(ay, by, cy)));
-      // The same for every pixel of the face, unless something is interpolated.
-      const isPlain = texture === null && colours === null && normals === null;
-      const plainRed = encoded(base[0] * flat);
-      const plainGreen = encoded(base[1] * flat);
-      const plainBlue = encoded(base[2] * flat);
-      for (let row = lowY; row <= highY; row += 1) {
-        const y = row + 0.5;
-        for (let column = lowX; column <= highX; column += 1) {
-          const x = column + 0.5;
-          const wb = ((x - ax) * (cy - ay) - (cx - ax) * (y - ay)) / area;
-          const wc = ((bx - ax) * (y - ay) - (x - ax) * (by - ay)) / area;
-          const wa = 1 - wb - wc;
-          if (wa < 0 || wb < 0 || wc < 0) continue;
-          const z = wa * az + wb * bz + wc * cz;
-          const at = row * width + column;
-          if (!(z > (depths[at] ?? 0))) continue;
-          if (isPlain) {
-            put(at, z, plainRed, plainGreen, plainBlue);
-            continue;
-          }
-          let red = base[0];
-          let green = base[1];
-          let blue = base[2];
-          if (texture !== null && uvs !== null) {
-            const u = wa * value(uvs, a * 2) + wb * value(uvs, b * 2) + wc * value(uvs, c * 2);
-            const v = wa * value(uvs, a * 2 + 1) + wb * value(uvs, b * 2 + 1) + wc * value(uvs, c * 2 + 1);
-            const texel = texelAt(texture, u, v);
-            // Applies alpha cut-outs, which are common for leaves and fences.
-            if ((texture.pixels[texel + 3] ?? 255) < 128) continue;
-            red *= fromSrgb[texture.pixels[texel] ?? 0] ?? 0;
-            green *= fromSrgb[texture.pixels[texel + 1] ?? 0] ?? 0;
-            blue *= fromSrgb[texture.pixels[texel + 2] ?? 0] ?? 0;
-          }
-          if (colours !== null) {
-            red *= wa * value(colours, a * 3) + wb * value(colours, b * 3) + wc * value(colours, c * 3);
-            green *=
-              wa * value(colours, a * 3 + 1) +
-              wb * value(colours, b * 3 + 1) +
-              wc * value(colours, c * 3 + 1);
-            blue *=
-              wa * value(colours, a * 3 + 2) +
-              wb * value(colours, b * 3 + 2) +
-              wc * value(colours, c * 3 + 2);
-          }
-          // Some exporters leave the normals empty.
-          const light =
-            normals === null
-              ? flat
-              : (lightOn(
-                  wa * value(normals, a * 3) + wb * value(normals, b * 3) + wc * value(normals, c * 3),
-                  wa * value(normals, a * 3 + 1) +
-                    wb * value(normals, b * 3 + 1) +
-                    wc * value(normals, c * 3 + 1),
-                  wa * value(normals, a * 3 + 2) +
-                    wb * value(normals, b * 3 + 2) +
-                    wc * value(normals, c * 3 + 2),
-                ) ?? flat);
-          put(at, z, encoded(red * light), encoded(green * light), encoded(blue * light));
-        }
-      }
-    }
+    const placed = { surface, positions, normals, scale, left, top };
+    if (triangles === null) drawPoints(canvas, placed);
+    else
+      for (let first = 0; first + 2 < triangles.length; first += 3)
+        drawTriangle(
+          canvas,
+          placed,
+          triangles[first] ?? 0,
+          triangles[first + 1] ?? 0,
+          triangles[first + 2] ?? 0,
+        );
   }
-  return isEmpty ? null : pixels;
+  return depths.some((depth) => depth > -Infinity) ? pixels : null;
 }
