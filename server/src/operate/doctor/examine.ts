@@ -16,7 +16,8 @@ import { telemetryExaminations } from './telemetry.ts';
 /** Timeout of one check. */
 const PATIENCE_MS = 10_000;
 
-const examinations: readonly Examination[] = [
+/** All checks, in the order in which they are shown. */
+export const examinations: readonly Examination[] = [
   ...databaseExaminations,
   ...storageExaminations,
   ...backupExaminations,
