@@ -26,6 +26,13 @@ async function openWithBoss(): Promise<Library> {
   return library;
 }
 
+/** A library with the whole import. */
+const whole = await openLibrary();
+const boss = await whole.join('boss', 'admin');
+await runImport(whole, optionsFor(harbour));
+/** A library into which nothing is imported until the last test that uses it. */
+const untouched = await openWithBoss();
+
 const counted = [
   ...[
     'users',
@@ -80,11 +87,10 @@ function failingAt(number: number) {
 
 // IMPORT-2
 test('goes on after it was killed at any stage, with the same result', async () => {
-  const whole = await openWithBoss();
-  await runImport(whole, optionsFor(harbour));
   const library = await openWithBoss();
   let kills = 0;
-  for (const at of [2, 20, 70, 85, 100, 60, 40, 30, 12, 8, 4]) {
+  // While it writes types, fields, accounts, audiences, comments, collections, requests, and terms.
+  for (const at of [2, 20, 70, 40, 45, 48, 50, 12]) {
     await runImport(library, optionsFor(harbour), failingAt(at)).catch((error: Error) => {
       expect(error.message).toBe('killed');
       kills += 1;
@@ -97,12 +103,9 @@ test('goes on after it was killed at any stage, with the same result', async () 
 
 // IMPORT-2
 test('brings what is new and changed since, and keeps what people have changed here', async () => {
-  const library = await openLibrary();
-  const boss = await library.join('boss', 'admin');
-  await runImport(library, optionsFor(harbour));
   const idOf = async (kind: string, id: number) =>
     (
-      await library.deps.db
+      await whole.deps.db
         .selectFrom('imported_ids')
         .select('target')
         .where('kind', '=', kind)
@@ -119,7 +122,7 @@ test('brings what is new and changed since, and keeps what people have changed h
     body: { value_text: 'Ours' },
   });
   const changed = await withDump((text) => text.replaceAll("'Fish market at dawn'", "'Fish market at noon'"));
-  const again = await runImport(library, optionsFor(changed));
+  const again = await runImport(whole, optionsFor(changed));
   expect(again.out).toMatch(/1 assets changed/);
   const now = await boss.ok('getAsset', { params: { id: asset } });
   expect(now).toMatchObject({ title: 'Fish market at noon' });
@@ -130,12 +133,11 @@ test('brings what is new and changed since, and keeps what people have changed h
 
 // IMPORT-3
 test('writes nothing of a dump that is cut off', async () => {
-  const library = await openWithBoss();
-  const before = await countRows(library);
+  const before = await countRows(untouched);
   const cut = await withDump((text) => text.slice(0, -5000));
-  const { code, out } = await runImport(library, optionsFor(cut));
+  const { code, out } = await runImport(untouched, optionsFor(cut));
   expect([code, out]).toEqual([1, expect.stringMatching(/is cut off: it ends/)]);
-  expect(await countRows(library)).toEqual(before);
+  expect(await countRows(untouched)).toEqual(before);
 });
 
 test('takes a tree with a cycle, options without labels, and accounts that differ by case', async () => {
@@ -158,10 +160,9 @@ test('takes a tree with a cycle, options without labels, and accounts that diffe
 
 // IMPORT-6
 test('takes choices from a mapping file, and refuses one with an unknown property', async () => {
-  const library = await openWithBoss();
-  const before = await countRows(library);
+  const before = await countRows(untouched);
   const path = join(harbour.directory, 'mapping.json');
-  const dry = await runImport(library, [...optionsFor(harbour), '--dry-run', '--mapping', path]);
+  const dry = await runImport(untouched, [...optionsFor(harbour), '--dry-run', '--mapping', path]);
   expect([dry.code, dry.out]).toEqual([0, expect.stringContaining('nothing was imported')]);
   expect(dry.out).toMatch(/^ {2}resource_log: 1339$/m);
   // IMPORT-6
@@ -169,20 +170,20 @@ test('takes choices from a mapping file, and refuses one with an unknown propert
   expect(dry.out).toContain('share key 6a5d3b53c8: it invited to upload');
   expect(dry.out).toContain('group 10: its configuration is PHP code');
   expect(dry.out).toContain('text home/welcometext/fr: a text of its pages');
-  expect(await countRows(library)).toEqual(before);
+  expect(await countRows(untouched)).toEqual(before);
   const mapping = JSON.parse(await readFile(path, 'utf8'));
   expect(mapping.$schema).toMatch(/^data:application\/schema\+json,/);
   await writeFile(path, JSON.stringify({ ...mapping, colour: 'blue' }));
-  const wrong = await runImport(library, [...optionsFor(harbour), '--mapping', path]);
+  const wrong = await runImport(untouched, [...optionsFor(harbour), '--mapping', path]);
   expect([wrong.code, wrong.out]).toEqual([1, expect.stringContaining('colour')]);
-  expect(await countRows(library)).toEqual(before);
+  expect(await countRows(untouched)).toEqual(before);
   mapping.fields['10'] = { code: 'credit_line_of_old', type: 'longtext', label: 'Credit line' };
   mapping.fields['1'].import = false;
   mapping.users['13'].import = false;
   mapping.groups['7'].role = 'member';
   mapping.alternatives = 'versions';
   await writeFile(path, JSON.stringify(mapping));
-  const { code, out } = await runImport(library, [...optionsFor(harbour), '--mapping', path]);
+  const { code, out } = await runImport(untouched, [...optionsFor(harbour), '--mapping', path]);
   expect(code).toBe(3);
   expect(out).toMatch(/field 1: the mapping leaves this field out/);
   const { rows } = await sql<{ code: string; type: string; versions: number; role: string }>`
@@ -190,7 +191,7 @@ test('takes choices from a mapping file, and refuses one with an unknown propert
       where i.kind = 'resource' and i.old_id = '1') as versions,
       (select r.code from users u join roles r on r.id = u.role_id where u.username = 'ingrid.berg') as role
     from fields f join imported_ids i on i.target = f.id::text where i.kind = 'field' and i.old_id = '10'`.execute(
-    library.deps.db,
+    untouched.deps.db,
   );
   expect(rows).toEqual([{ code: 'credit_line_of_old', type: 'longtext', versions: 3, role: 'member' }]);
   await rm(path);
@@ -201,5 +202,4 @@ test('says that the library has no administrator before it reads the dump', asyn
   const cut = await withDump((text) => text.slice(0, text.length / 2));
   const { code, out } = await runImport(await openLibrary(), optionsFor(cut));
   expect([code, out]).toEqual([1, 'the library has no administrator yet; start it and set it up']);
-  expect((await runImport(await openWithBoss(), optionsFor(cut))).out).toContain('is cut off');
 });
