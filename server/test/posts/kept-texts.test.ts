@@ -21,26 +21,34 @@ async function alone(caller: Visitor): Promise<Post> {
   return listed;
 }
 
-/** Returns the post as each of the surfaces shows it to a caller. */
-async function shownTo(caller: Visitor) {
-  const ofAsset = await caller.ok('listPostsByAsset', { params: { id: second } });
-  return {
-    inFeed: await inFeed(caller),
-    ofAsset: ofAsset.find(({ id }) => id === post),
-    alone: await alone(caller),
-  };
+/** Returns the post as the list of a file's posts shows it. */
+async function ofAsset(caller: Visitor): Promise<Post | undefined> {
+  const posts = await caller.ok('listPostsByAsset', { params: { id: second } });
+  return posts.find(({ id }) => id === post);
 }
 
-/** Compares, for every caller, what the caches say with what is assembled without them. */
+/**
+ * Compares, for every caller, what the caches say with what is assembled without them. The list of a file's posts is
+ * assembled like the feed, so only its owner and a visitor ask for it, and for the feed after the caches are filled again.
+ */
 async function expectSame(): Promise<void> {
   const { texts, postTexts } = library.deps;
-  const shown: Record<string, Awaited<ReturnType<typeof shownTo>>> = {};
-  for (const [name, caller] of Object.entries(callers)) shown[name] = await shownTo(caller);
+  const alsoAsk = [callers.mara, callers.visitor];
+  const shown: Record<string, Record<string, Post | undefined>> = {};
+  for (const [name, caller] of Object.entries(callers)) {
+    shown[name] = { inFeed: await inFeed(caller), alone: await alone(caller) };
+    if (alsoAsk.includes(caller)) shown[name].ofAsset = await ofAsset(caller);
+  }
   texts.clear();
   postTexts.clear();
   for (const [name, caller] of Object.entries(callers)) {
     const written = await alone(caller);
-    expect({ name, ...shown[name] }).toEqual({ name, inFeed: written, ofAsset: written, alone: written });
+    const same = { inFeed: written, alone: written };
+    if (!alsoAsk.includes(caller)) {
+      expect({ name, ...shown[name] }).toEqual({ name, ...same });
+      continue;
+    }
+    expect({ name, ...shown[name] }).toEqual({ name, ...same, ofAsset: written });
     expect({ name, kept: await inFeed(caller) }).toEqual({ name, kept: written });
   }
 }
