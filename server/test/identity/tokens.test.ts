@@ -364,7 +364,7 @@ describe('scopes at every operation', () => {
   test('never refuses a call within the scopes, or with `admin`, for its scope', async () => {
     const found: string[] = [];
     for (const operation of limited)
-      for (const scope of new Set([operation.scope, 'admin' as const]))
+      for (const scope of new Set([operation.scope, ...(operation.otherScopes ?? []), 'admin' as const]))
         if (scope !== 'none' && scope !== 'session')
           found.push(await call(operation, await callerWith([scope]), {}));
     // An address to unsubscribe contains its own credential; the cookie of a sign-in is one.
