@@ -17,9 +17,8 @@ import { base } from './clusters.ts';
 
 /**
  * How many clients wait at once, and what the process may take more than before all of them, in MB. That includes what the
- * collector has not freed yet, which is 150 MB more on a busy machine; without bounds, the file alone takes 800. Bodies that
- * have not arrived cost hardly any time, nor does what all responses share. The library is large, so that fewer clients hold
- * as much of it.
+ * collector has not freed yet, which is 150 MB more on a busy machine. Bodies that have not arrived cost hardly any time, nor
+ * does what all responses share. The library is large, so that fewer clients hold as much of it.
  */
 const reading = { clients: 125, mostMb: 512 };
 const readingShared = { clients: 250, mostMb: 512 };
