@@ -1,16 +1,17 @@
-import { execFile } from 'node:child_process';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { writeSetting } from '../../src/core/settings.ts';
+import { openPool } from '../../src/platform/database/pool.ts';
 import { clip } from '../media/clips.ts';
 import { headOf, openWire } from '../platform/wire.ts';
+import { cloneTemplate } from '../support/clone.ts';
 import { formOf, type Library, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
+import { startProcess } from '../support/process.ts';
+import { temporaryDirectory } from '../support/temporary.ts';
 import { type Json, type RemotePerson, startPerson, TYPE } from './remote.ts';
 
 /** The address of ada's actor. */
@@ -24,6 +25,7 @@ async function openPublic(env: Record<string, string>): Promise<Library> {
   return opened;
 }
 
+const directory = await temporaryDirectory();
 const library = await openPublic({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on' });
 const root = await library.join('root', 'admin');
 const ada = await library.join('ada');
@@ -712,18 +714,26 @@ describe('a library that allows no private addresses and limits requests', () =>
 
 // AP-1
 test('the service starts without loading the protocol library', async () => {
-  const script = `
-    import { registerHooks } from 'node:module';
+  const { settings, url, drop } = await cloneTemplate();
+  const { db, close } = openPool(settings, 1);
+  const hooks = `import { registerHooks } from 'node:module';
     registerHooks({
       resolve(name, context, next) {
-        if (name.includes('fedify')) console.log(name);
+        if (/fedify|fastify/.test(name)) console.log(name);
         return next(name, context);
       },
-    });
-    await import('./server/src/boot/service.ts');
-    await import('./server/src/boot/jobs.ts');
-    process.exit(0);`;
-  const cwd = join(import.meta.dirname, '../../..');
-  const args = ['--input-type=module', '--no-warnings', '-e', script];
-  expect((await promisify(execFile)(process.execPath, args, { cwd })).stdout).toBe('');
+    });`;
+  const service = await startProcess(directory, {
+    DATABASE_URL: url,
+    NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hooks)}`,
+  });
+  // By then, it has loaded what does the jobs.
+  const workers = db.selectFrom('job_workers').select('worker_id');
+  await expect.poll(async () => (await workers.execute()).length).toBeGreaterThan(0);
+  service.child.kill();
+  await service.exited;
+  await close();
+  await drop();
+  expect(service.output()).toContain('fastify');
+  expect(service.output()).not.toContain('fedify');
 });
