@@ -255,6 +255,8 @@ describe('comments of guests', () => {
     const other = await makeLink(owner, 'posts', id, { allow_feedback: true });
     const [guest, friend] = [await newGuest(link, '<i>Jonas</i>'), await newGuest(link, 'Ada')];
     const foreign = await newGuest(other, 'Foreign');
+    // To edit another post is not to edit this one.
+    await publish(stranger, [await upload(stranger, plainFile('own'))], { title: 'Of a stranger' });
     const before = (await stranger.ok('listComments', { params: { id } })).items;
     const text = '<script>alert(1)</script> @stranger zephyrlily';
     const said = await guest.comment({ body: text });
