@@ -1,5 +1,6 @@
 import type { CommentRoot } from '@vitrine/contract/comments';
 import type { Post, PostCreate } from '@vitrine/contract/posts';
+import { sql } from 'kysely';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { jpeg } from '../support/pictures.ts';
@@ -99,7 +100,7 @@ test('finds a draft, reorders it, sets its cover and publishes it', async () => 
 
 test('quick steps through the pictures of a post add up', async () => {
   const id = await makePost('Steps', { members: assets.map((asset_id) => ({ asset_id })) });
-  await ana.goto(`/posts/${id}`);
+  await visit(ana, `/posts/${id}`);
   await ana.getByText('1 / 3').waitFor();
   for (let steps = 0; steps < 2; steps += 1) await ana.keyboard.press('ArrowRight');
   await ana.getByText('3 / 3').waitFor();
@@ -227,11 +228,15 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
 
 test('loads more replies and comments on demand', async () => {
   const id = await makePost('Crowded');
-  const write = async (body: string, parent_id?: string): Promise<string> =>
-    (await call(mara, 'POST', `/posts/${id}/comments`, { body, parent_id })).id;
-  for (let at = 1; at <= 20; at += 1) await write(`Root ${at}`);
-  const root = await write('The long one');
-  for (let at = 1; at <= 21; at += 1) await write(`Answer ${at}.`, root);
+  const { db } = studio.library.database;
+  const { ref } = await call(mara, 'GET', '/auth/me');
+  await sql`insert into comments (post_id, author_user_ref, body, created_at)
+    select ${id}, ${ref}, 'Root ' || n, now() - interval '1 hour' + n * interval '1 second'
+    from generate_series(1, 20) n`.execute(db);
+  const root = (await call(mara, 'POST', `/posts/${id}/comments`, { body: 'The long one' })).id;
+  await sql`insert into comments (post_id, parent_id, author_user_ref, body, created_at)
+    select ${id}, ${root}, ${ref}, 'Answer ' || n || '.', now() + n * interval '1 millisecond'
+    from generate_series(1, 21) n`.execute(db);
 
   await visit(ben, `/posts/${id}`);
   await ben.getByRole('button', { name: 'Show 1 more reply' }).click();
