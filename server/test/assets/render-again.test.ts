@@ -124,16 +124,11 @@ describe('after an upgrade', () => {
 
   // MEDIA-53
   test('what an earlier version drew otherwise is drawn again, and browsers get it', async () => {
-    const film = await upload(
-      mara,
-      await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 }),
-      {},
-      'film.mp4',
-    );
+    const oneSecond = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 1 });
+    const film = await upload(mara, oneSecond, {}, 'film.mp4');
     // A box that players skip, with the name of a track of timecode.
     const box = Buffer.from('\0\0\0\x0cfreetmcd', 'latin1');
-    const other = await clip({ format: 'mp4', video: { encoder: 'libx264' }, seconds: 2 });
-    const timed = await upload(mara, Uint8Array.from(Buffer.concat([other, box])), {}, 'timed.mp4');
+    const timed = await upload(mara, Uint8Array.from(Buffer.concat([oneSecond, box])), {}, 'timed.mp4');
     const reported = (name: string) => readFile(new URL(`../media/reported/${name}`, import.meta.url));
     const plain = await upload(mara, await jpeg(300, 200));
     const photo = await upload(mara, Uint8Array.from(await reported('img/31-motion.jpg')), {}, 'photo.jpg');
