@@ -23,7 +23,11 @@ interface Document {
   servers: unknown[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Described>>;
-  components: { schemas: Record<string, unknown>; responses: Record<string, Content> };
+  components: {
+    schemas: Record<string, unknown>;
+    responses: Record<string, Content>;
+    headers: Record<string, { schema: object; example?: unknown }>;
+  };
 }
 
 const text = JSON.stringify(openApiDocument('0.1.0'));
@@ -84,6 +88,8 @@ describe('the OpenAPI document', () => {
         if (!isPlain(body)) check(`${operation.id} ${status}`, body, exampleIn(responses[status]));
       }
     }
+    for (const [name, { schema, example }] of Object.entries(document.components.headers))
+      if (example !== undefined) check(name, schema, example);
     expect(faults).toEqual([]);
     expect(examples).toBeGreaterThan(250);
   });
@@ -91,23 +97,12 @@ describe('the OpenAPI document', () => {
   test('passes the rules that Spectral recommends', async () => {
     // The types of spectral-core ask every ruleset to extend another one; this one, from the same authors, extends none.
     const recommended = oas as object as RulesetDefinition;
-    const lint = async (subject: object, ruleset: RulesetDefinition) => {
-      const linter = new spectral.Spectral();
-      linter.setRuleset(ruleset);
-      return (await linter.run({ ...subject })).map(({ code, path, message }) => ({ code, path, message }));
-    };
-    const exampleRules = ['oas3-valid-media-example', 'oas3-valid-schema-example'];
-    const others = Object.fromEntries(exampleRules.map((rule) => [rule, 'off' as const]));
-    expect(await lint(read(), { extends: [[recommended, 'recommended']], rules: others })).toEqual([]);
-    // Each shared response is checked once, as a component, and not again for each operation that refers to it.
-    const once = read();
-    for (const described of Object.values(once.paths).flatMap((methods) => Object.values(methods))) {
-      described.responses = Object.fromEntries(
-        Object.entries(described.responses).filter(([, { $ref }]) => $ref === undefined),
-      );
-    }
-    const examples = Object.fromEntries(exampleRules.map((rule) => [rule, true as const]));
-    expect(await lint(once, { extends: [[recommended, 'off']], rules: examples })).toEqual([]);
+    const linter = new spectral.Spectral();
+    // Redocly compares the examples of bodies with their schemas, too, and compiles every schema for it.
+    const rules = { 'oas3-valid-media-example': 'off' as const };
+    linter.setRuleset({ extends: [[recommended, 'recommended']], rules });
+    const found = await linter.run({ ...read() });
+    expect(found.map(({ code, path, message }) => ({ code, path, message }))).toEqual([]);
   });
 
   test('passes the rules that Redocly recommends', async () => {
