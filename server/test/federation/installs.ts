@@ -17,9 +17,15 @@ export interface Install extends Library {
   root: Account;
 }
 
+/** Enough for two jobs that each hold one and ask for another. */
+const CONNECTIONS = 3;
+
 /** Opens a library with a public address, so that it can be paired with others on this machine. */
 export async function openInstall(name: string, env: Record<string, string> = {}): Promise<Install> {
-  const library = await openLibrary({ VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on', ...env });
+  const library = await openLibrary(
+    { VITRINE_FEDERATION_PRIVATE_ADDRESSES: 'on', ...env },
+    { connections: CONNECTIONS },
+  );
   await writeSetting(library.database.db, 'base_url', library.address);
   await writeSetting(library.database.db, 'site_name', name);
   return { ...library, root: await library.join('root', 'admin') };
