@@ -331,5 +331,8 @@ export function makeCells(): Cells {
       (visibility === 'private' && !(draft && deleted)) || (visibility === 'public' && draft && !deleted)
     );
   });
-  return { assets, posts, collections: everyCollection([...extra.posts, ...inTeams], placed), sample };
+  // Links pass on what follows its posts.
+  const passing = following.posts.filter((_, index) => index % 4 === 0);
+  const collections = everyCollection([...extra.posts, ...inTeams, ...passing], placed);
+  return { assets, posts, collections, sample };
 }

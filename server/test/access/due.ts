@@ -172,10 +172,10 @@ export function readsCollection(who: CallerKind, collection: CollectionCell): bo
   return among(readers[visibility], who) && isFollowed && isSharedWith(collection);
 }
 
-/** COLLECTION-10: the cover, otherwise the first member, among those visible to the caller; there are no thumbnails here. */
-function pictureOf(who: CallerKind, post: PostCell): AssetCell | null {
-  const seen = post.members.filter((member) => answerOf(who, member) === 'shown');
-  return seen.find(({ id }) => id === post.cover?.id) ?? seen[0] ?? null;
+/** COLLECTION-10: the thumbnail, otherwise the cover, otherwise the first member, among those visible to the caller. */
+function pictureOf(who: CallerKind, { thumbnail, cover, members }: PostCell): AssetCell | null {
+  const pictures = [thumbnail, cover, ...members];
+  return pictures.find((picture) => picture !== null && answerOf(who, picture) === 'shown') ?? null;
 }
 
 type ItemCell =

@@ -103,11 +103,12 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
   const { db } = world.library.deps;
   const creator = world.refOf('system.admin');
   const part = <T>(all: readonly T[]) => all.filter((_, index) => index % PART === 0);
-  const posts = new Set([...world.sample.slice(0, 30), ...part(world.posts)]);
+  const following = world.posts.filter(({ tag }) => tag === 'follows');
+  const posts = new Set([...world.sample.slice(0, 15), ...following, ...part(world.posts)]);
   const cells = [
     ...[...posts].map((post) => ofPost(matrix, post)),
     ...part(world.assets).map(ofAsset),
-    ...world.collections.slice(0, 8).map((collection) => ofCollection(matrix, collection)),
+    ...world.collections.map((collection) => ofCollection(matrix, collection)),
   ];
   const password = await world.library.deps.passwords.hash('any', 'boat');
   const kinds = [
@@ -153,11 +154,24 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     ledger.hold(`link with a password: ${label}: events`, await follow(id, 'password'), locked);
     ledger.hold(`expired link: ${label}: events`, await follow(id, 'expired'), 404);
   });
-  // Bytes: requests every asset through a link that shows it, and one through a link that does not.
-  const shown = cells.filter(({ column, due }) => column === 'post_id' && due !== null).slice(0, 15);
-  await together(shown, async ({ id, label, due }) => {
+  // Bytes: requests assets through links that show them, and others that only links to others show.
+  const publicPosts = world.posts.filter((post) => published(post) && post.visibility === 'public');
+  const inPosts = new Set(throughPosts(matrix, publicPosts));
+  const elsewhere: ((asset: AssetCell) => boolean)[] = [
+    ({ id }) => inPosts.has(id),
+    (asset) => answerOf('anonymous', asset) === 'shown',
+    ({ id }) => !inPosts.has(id),
+  ];
+  const open = cells.filter(({ due }) => due !== null && due.length > 0);
+  ledger.hold('links that show files', open.length > 30, true);
+  const shown = [
+    ...open.filter(({ column }) => column === 'post_id').slice(0, 15),
+    ...open.filter(({ column }) => column === 'collection_id').slice(0, 5),
+  ];
+  await together(shown, async ({ column, id, label, due }) => {
     const link = `/links/${tokenOf(id, 'plain')}`;
-    const others = world.assets.filter((asset) => due?.includes(asset.id) !== true).slice(0, 3);
+    const hidden = world.assets.filter((asset) => due?.includes(asset.id) !== true);
+    const others = new Set(elsewhere.flatMap((isThere) => hidden.find(isThere) ?? []));
     for (const asset of others) {
       for (const path of ['file', 'media', 'tiles/0/0_0', 'subtitles/de']) {
         const { status } = await visitor.send(`${link}/assets/${asset.id}/${path}`);
@@ -166,9 +180,9 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
       const { status } = await visitor.send(`${link}/assets/${asset.id}/view`, { method: 'POST' });
       ledger.hold(`link: ${label}: view of ${labelOfAsset(asset)}`, status, 404);
     }
-    for (const { id: other } of others.slice(0, 1))
+    for (const { id: other } of [...others].slice(0, 1))
       await writeAsGuest(matrix, tokenOf(id, 'plain'), other, label, false);
-    for (const one of (due ?? []).slice(0, 1))
+    for (const one of column === 'post_id' ? (due ?? []).slice(0, 1) : [])
       await writeAsGuest(matrix, tokenOf(id, 'plain'), one, label, true);
     for (const one of (due ?? []).slice(0, 2)) {
       // The link shows it, but provides no originals and therefore no tiles.

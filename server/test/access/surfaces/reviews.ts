@@ -345,7 +345,7 @@ async function tryGates({ ledger }: Matrix, caller: Caller, post: PostCell, appr
 /** APPROVAL-4: links of collections show only posts with the approvals. */
 async function lookThroughCollections(matrix: Matrix, approved: ReadonlySet<PostCell>) {
   const { world, ledger } = matrix;
-  const shelves = world.collections.slice(0, 8);
+  const shelves = world.collections;
   const tokens = shelves.map(({ id }) => createHash('sha256').update(id).digest('hex').slice(0, 32));
   await world.library.deps.db
     .insertInto('share_links')
@@ -360,6 +360,7 @@ async function lookThroughCollections(matrix: Matrix, approved: ReadonlySet<Post
       })),
     )
     .execute();
+  let shown = 0;
   for (const [index, shelf] of shelves.entries()) {
     const { status, text } = await world.library.anonymous().send(`/links/${tokens[index]}?limit=200`);
     const gated = { ...shelf, posts: shelf.posts.filter((post) => approved.has(post)) };
@@ -370,12 +371,18 @@ async function lookThroughCollections(matrix: Matrix, approved: ReadonlySet<Post
     const view: LinkView = JSON.parse(text);
     const seen = view.items.map(({ id }) => id).toSorted();
     ledger.hold(`${label}: assets`, seen.join(' '), (due ?? []).toSorted().join(' '));
+    if (gated.posts.some(({ tag }) => tag === 'follows') && seen.length > 0) shown += 1;
   }
+  ledger.hold('links with approvals that show files', shown > 3, true);
 }
 
 export async function tryApprovals(matrix: Matrix, reviews: readonly ReviewCell[]) {
   const posts = [...new Set(reviews.map(({ post }) => post))];
-  const approved = await addApprovals(matrix, posts);
+  // Members of the others are not passed on by links.
+  const linked = matrix.world.collections.flatMap((shelf) =>
+    shelf.posts.filter(({ tag }) => tag === 'follows'),
+  );
+  const approved = await addApprovals(matrix, [...new Set([...posts, ...linked])]);
   await together([...matrix.world.callers.values()], async (caller) => {
     for (const post of portion(caller, posts, byPosts)) await tryGates(matrix, caller, post, approved);
   });
