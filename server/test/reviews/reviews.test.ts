@@ -3,8 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, formOf, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
-import { grant, nowhere, setStatus } from '../support/people.ts';
+import { grant, nowhere, revoke, setStatus } from '../support/people.ts';
 import { plainText } from '../support/pictures.ts';
+import { addTeam } from '../support/teams.ts';
 import { decide, openReviews, picture, queue, read } from './kit.ts';
 
 const { library, root, mara, bob, eve, stranger, ask, addVersion } = await openReviews();
@@ -80,6 +81,18 @@ describe('asking', () => {
     expect(review.reviewers.map(({ user }) => user.username)).toEqual(['eve', 'root', 'bob']);
     const unknown = { params: { id: post.id }, body: { reviewers: [{ team_id: nowhere }] } };
     expect((await mara.refused('requestReview', unknown)).status).toBe(404);
+  });
+
+  // REVIEW-2
+  test('a team is named by holders of `teams.read` and its members only', async () => {
+    const lena = await library.join('lena');
+    const [own, other] = [await addTeam(library, 'own', [lena, bob]), await addTeam(library, 'other', [bob])];
+    const post = await publish(lena, [await upload(lena, plainText('own'))]);
+    const naming = (team_id: string) => ({ params: { id: post.id }, body: { reviewers: [{ team_id }] } });
+    await lena.ok('requestReview', naming(other));
+    await revoke(library, lena, 'teams.read');
+    expect((await lena.refused('requestReview', naming(other))).status).toBe(404);
+    await lena.ok('requestReview', naming(own));
   });
 
   // REVIEW-1

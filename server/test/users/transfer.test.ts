@@ -1,10 +1,12 @@
-import { sql } from 'kysely';
+import type { Visibility } from '@vitrine/contract/visibilities';
+import { sql, type Updateable } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import type { Tables } from '../../src/platform/database/tables.ts';
 import { auditEvents } from '../support/audit.ts';
 import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { anotherSession, bearer, grant, revoke } from '../support/people.ts';
-import { jpeg } from '../support/pictures.ts';
+import { jpeg, plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 
 const library = await openLibrary();
@@ -121,6 +123,99 @@ describe('POST /admin/users/{ref}/transfer', () => {
     expect(await transfer(from, to)).toMatchObject({ kept_assets: 1, kept_posts: 1 });
     expect(await Promise.all([secret, theirs].map(({ id }) => readsAsset(reader, id)))).toEqual(before);
     expect([await ownerOf(secret.id), await ownerOf(theirs.id)]).toEqual([from.ref, to.ref]);
+  });
+
+  /** An asset of sensitivity `posts`, and a published post for all members that has it without passing it on. */
+  const opening: readonly {
+    what: string;
+    kept: boolean;
+    asset?: Partial<Updateable<Tables['assets']>>;
+    post?: Partial<Updateable<Tables['posts']>>;
+    /** The visibility of a post of the asset's owner, which passes it on. */
+    shownBy?: Visibility;
+    isThumbnail?: true;
+    isDraft?: true;
+    inOneTeam?: true;
+  }[] = [
+    { what: 'nobody is shown it yet', kept: true },
+    { what: 'it is the thumbnail', kept: true, isThumbnail: true },
+    { what: 'some are shown it by name', kept: true, shownBy: 'explicit-share' },
+    {
+      what: 'followers are, and people by name would be',
+      kept: true,
+      shownBy: 'followers',
+      post: { visibility: 'explicit-share' },
+    },
+    {
+      what: 'members are, and everyone would be shown it',
+      kept: true,
+      shownBy: 'org-only',
+      post: { visibility: 'public' },
+    },
+    { what: 'members are already', kept: false, shownBy: 'org-only' },
+    { what: 'everyone is already', kept: false, shownBy: 'public' },
+    {
+      what: 'everyone is already, and the post is for people by name',
+      kept: false,
+      shownBy: 'public',
+      post: { visibility: 'explicit-share' },
+    },
+    { what: 'no post passes it on', kept: false, asset: { sensitivity: 'restricted' } },
+    { what: 'it is in the trash', kept: false, asset: { deleted_at: new Date().toISOString() } },
+    { what: 'the post is in the trash', kept: false, post: { deleted_at: new Date().toISOString() } },
+    { what: 'the post is a draft', kept: false, isDraft: true },
+    { what: 'both are of one team', kept: false, inOneTeam: true },
+  ];
+
+  /** Returns an asset of one account and a post of the other for each case. */
+  async function makeOpening(owner: Account, author: Account) {
+    const cases = [];
+    for (const { what, kept, asset, post, shownBy, isThumbnail, isDraft, inOneTeam } of opening) {
+      const { id } = await upload(owner, plainFile(what), { sensitivity: 'posts', title: what });
+      if (shownBy !== undefined) await publish(owner, [{ id }], { visibility: shownBy });
+      const other = await publish(author, [await upload(author, plainFile(`beside ${what}`))], {
+        visibility: 'org-only',
+        draft: isDraft === true,
+      });
+      const team_id = inOneTeam ? await addTeam(library, `both-${other.id}`) : null;
+      await db
+        .updateTable('assets')
+        .set({ team_id, ...asset })
+        .where('id', '=', id)
+        .execute();
+      const thumbnail = isThumbnail ? { cover_thumbnail_asset_id: id } : {};
+      await db
+        .updateTable('posts')
+        .set({ team_id, ...thumbnail, ...post })
+        .where('id', '=', other.id)
+        .execute();
+      const member = { post_id: other.id, asset_id: id, sort_order: 9 };
+      if (isThumbnail === undefined) await db.insertInto('post_members').values(member).execute();
+      cases.push({ what, kept, asset: id, post: other.id });
+    }
+    return cases;
+  }
+
+  // TRANSFER-2
+  test('keeps an asset exactly where a post of the other account would show it to more people', async () => {
+    const { from, to } = await pair();
+    const cases = await makeOpening(from, to);
+    await transfer(from, to);
+    for (const { what, kept, asset } of cases)
+      expect([what, await ownerOf(asset)]).toEqual([what, kept ? from.ref : to.ref]);
+  });
+
+  // TRANSFER-2
+  test('keeps a post exactly where it would show an asset of the other account to more people', async () => {
+    const { from, to } = await pair();
+    const cases = await makeOpening(to, from);
+    await transfer(from, to);
+    const posts = await db.selectFrom('posts').select(['id', 'author_user_ref']).execute();
+    for (const { what, kept, post } of cases)
+      expect([what, posts.find(({ id }) => id === post)?.author_user_ref]).toEqual([
+        what,
+        kept ? from.ref : to.ref,
+      ]);
   });
 
   // TRANSFER-5
