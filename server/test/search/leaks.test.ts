@@ -132,10 +132,7 @@ describe('the words of a field behind a capability', () => {
     const acting = await actAs(library, root, stranger);
     // Configuring a field does not grant reading its values.
     for (const visitor of [anonymous, stranger, mara, definer, acting]) {
-      // Every form of a query to one caller of each door, and two to each other caller.
-      const forms =
-        visitor === anonymous || visitor === stranger ? ['"contraband"', 'smuggled', 'bootleg'] : [];
-      for (const q of ['contrab', 'contrabnad', ...forms])
+      for (const q of ['contrab', '"contraband"', 'contrabnad', 'smuggled', 'bootleg'])
         expect([q, await told(visitor, q)]).toEqual([q, nothing]);
       const beside = await told(visitor, 'marble');
       expect([beside.total, beside.fields]).toEqual([1, []]);
