@@ -4,7 +4,8 @@ import { openDeps } from '../../src/boot/service.ts';
 import type { Config } from '../../src/core/config.ts';
 import { openHashing } from '../../src/people/identity/hashing.ts';
 import { type Library, openLibrary, password } from '../support/library.ts';
-import { grant, setStatus, signIn, storedHashOf } from '../support/people.ts';
+import { grant, setStatus, signIn, storedHashOf, withdrawGrants } from '../support/people.ts';
+import { addTeam } from '../support/teams.ts';
 
 async function administrators(library: Library): Promise<string[]> {
   const rows = await library.deps.db
@@ -22,8 +23,12 @@ const library = await openLibrary();
 describe('set-up of an empty library', () => {
   test('is required while there is no administrator', async () => {
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
-    await library.join('mara');
+    const mara = await library.join('mara');
     expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+    await grant(library, mara, 'users.write');
+    await grant(library, mara, 'system.admin', await addTeam(library, 'north', [mara]));
+    expect(await library.anonymous().ok('getSetupStatus')).toEqual({ needs_setup: true });
+    await withdrawGrants(library, mara);
   });
 
   test('returns 400 with the property, or 409 for a taken name, and creates nobody', async () => {
