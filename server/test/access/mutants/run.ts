@@ -7,7 +7,7 @@ import { listMutants, type Mutant } from './list.ts';
 /** Folders of tests that prove the rules of a file, the most likely to notice first. `access` is always among them. */
 const proofs: Record<string, readonly string[]> = {
   'account-data.ts': ['account/', 'export'],
-  'accounts.ts': ['access/accounts', 'users', 'roles'],
+  'accounts.ts': ['access/accounts', 'users', 'roles', 'identity/set-up'],
   'activitypub.ts': ['activitypub'],
   'administered.ts': ['access/accounts', 'users'],
   'annotations.ts': ['annotations', 'comments', 'access/matrix'],
@@ -26,6 +26,7 @@ const proofs: Record<string, readonly string[]> = {
     'requests',
     'teams',
     'identity/impersonation',
+    'federation/sensitive',
   ],
   'collections.ts': ['access/matrix', 'collections'],
   'comments.ts': ['access/matrix', 'comments'],
@@ -42,7 +43,7 @@ const proofs: Record<string, readonly string[]> = {
   'invitations.ts': ['invitations'],
   'known-accounts.ts': ['access/described', 'users'],
   'legacy.ts': ['import/resourcespace/access'],
-  'links.ts': ['links'],
+  'links.ts': ['links', 'versions', 'access/matrix'],
   'mirrored-audience.ts': ['federation'],
   'notifications.ts': ['notifications'],
   'posts.ts': ['access/matrix', 'posts', 'races', 'federation'],
