@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { type Account, openLibrary } from '../support/library.ts';
+import { type Account, openLibrary, publish, upload } from '../support/library.ts';
 import { actAs, anotherSession, grant } from '../support/people.ts';
+import { plainFile } from '../support/pictures.ts';
 import { openSecond } from '../support/second.ts';
 import { type Listening, listen } from './streams.ts';
 import { comment, publisher, settle } from './telling.ts';
@@ -26,8 +27,8 @@ afterEach(() => {
   for (const stream of open.splice(0)) stream.close();
 });
 
-async function listening(at: string, who: Parameters<typeof listen>[1]): Promise<Listening> {
-  const stream = await listen(at, who);
+async function listening(at: string, who: Parameters<typeof listen>[1], about?: string): Promise<Listening> {
+  const stream = await listen(at, who, about);
   open.push(stream);
   return stream;
 }
@@ -114,6 +115,24 @@ describe('a stream ends', () => {
     await Promise.all([here.next(), there.next()]);
     await person.ok('logout');
     expect([await ends(here), await ends(there)]).toEqual([true, true]);
+  });
+
+  // PUBLIC-1, ANNOTATION-22
+  test('when its account signs out, also where visitors listen, whose streams end with public mode', async () => {
+    const mode = (enabled: boolean) => root.ok('setPublicMode', { body: { enabled } });
+    await mode(true);
+    const file = await upload(author, plainFile('open'));
+    const { id } = await publish(author, [file], { visibility: 'public' });
+    const person = await library.join('at-the-door');
+    const own = await listening(library.address, { cookie: person }, id);
+    const visitor = await listening(library.address, {}, id);
+    await own.next();
+    await person.ok('logout');
+    expect(await ends(own)).toBe(true);
+    const said = await author.ok('createComment', { params: { id }, body: { body: 'Open' } });
+    await visitor.heard<{ id: string }>('comment', (one) => one.id === said.id);
+    await mode(false);
+    expect(await ends(visitor)).toBe(true);
   });
 
   test('when the account is disabled', async () => {
