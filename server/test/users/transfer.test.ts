@@ -165,6 +165,18 @@ describe('POST /admin/users/{ref}/transfer', () => {
     { what: 'the post is in the trash', kept: false, post: { deleted_at: new Date().toISOString() } },
     { what: 'the post is a draft', kept: false, isDraft: true },
     { what: 'both are of one team', kept: false, inOneTeam: true },
+    {
+      what: 'both are of one team, and followers see the post',
+      kept: false,
+      inOneTeam: true,
+      post: { visibility: 'followers' },
+    },
+    {
+      what: 'it is the thumbnail, and members are shown it',
+      kept: false,
+      isThumbnail: true,
+      shownBy: 'org-only',
+    },
   ];
 
   /** Returns an asset of one account and a post of the other for each case. */
