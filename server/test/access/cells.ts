@@ -331,7 +331,7 @@ export function makeCells(): Cells {
       (visibility === 'private' && !(draft && deleted)) || (visibility === 'public' && draft && !deleted)
     );
   });
-  // Links pass on what follows its posts.
+  // Links pass on files that follow their posts.
   const passing = following.posts.filter((_, index) => index % 4 === 0);
   const collections = everyCollection([...extra.posts, ...inTeams, ...passing], placed);
   return { assets, posts, collections, sample };

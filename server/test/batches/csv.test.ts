@@ -118,7 +118,7 @@ describe('the export', () => {
     const texts = ['=1+1', '@sum', '-x', "'=1", "''", '!clear', '+', 'a|b', 'a;b"c,d\ne', '\ttab'];
     const files: string[] = [];
     for (const text of texts) {
-      const { id } = await upload(mara, plainFile(), { sensitivity: 'org' });
+      const { id } = await upload(mara, plainFile(text), { sensitivity: 'org' });
       files.push(id);
       await set(id, 'place', { value_text: text });
     }
@@ -307,7 +307,7 @@ describe('the import', () => {
     const { file_hash } = await exportedOf(mara, twin.id);
     const byHash = `file_hash,place\n${file_hash?.toUpperCase()},Evora\n`;
     expect((await preview(mara, byHash, '&match=hash')).refused).toEqual([
-      { row: 2, reason: expect.stringMatching(/^\d+ files match$/) },
+      { row: 2, reason: expect.stringMatching(/^\d files match$/) },
     ]);
     const done = await run(mara, byName, '?match=filename');
     expect(done).toMatchObject({ total: 3, changed: 1, refused_count: 2 });

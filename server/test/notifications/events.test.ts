@@ -118,7 +118,7 @@ describe('a stream ends', () => {
   });
 
   // PUBLIC-1, ANNOTATION-22
-  test('when its account signs out, also where visitors listen, whose streams end with public mode', async () => {
+  test('when its account signs out in public mode, and that of a visitor when public mode ends', async () => {
     const mode = (enabled: boolean) => root.ok('setPublicMode', { body: { enabled } });
     await mode(true);
     const file = await upload(author, plainFile('open'));

@@ -84,7 +84,7 @@ describe('asking', () => {
   });
 
   // REVIEW-2
-  test('a team is named by holders of `teams.read` and its members only', async () => {
+  test('only its members and holders of `teams.read` name a team', async () => {
     const lena = await library.join('lena');
     const [own, other] = [await addTeam(library, 'own', [lena, bob]), await addTeam(library, 'other', [bob])];
     const post = await publish(lena, [await upload(lena, plainText('own'))]);

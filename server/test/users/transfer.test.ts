@@ -125,7 +125,10 @@ describe('POST /admin/users/{ref}/transfer', () => {
     expect([await ownerOf(secret.id), await ownerOf(theirs.id)]).toEqual([from.ref, to.ref]);
   });
 
-  /** An asset of sensitivity `posts`, and a published post for all members that has it without passing it on. */
+  /**
+   * Cases of an asset of sensitivity `posts` and a published post for all members that has it without passing it on: what
+   * else is true of them, and whether they are kept.
+   */
   const opening: readonly {
     what: string;
     kept: boolean;
@@ -139,23 +142,23 @@ describe('POST /admin/users/{ref}/transfer', () => {
   }[] = [
     { what: 'nobody is shown it yet', kept: true },
     { what: 'it is the thumbnail', kept: true, isThumbnail: true },
-    { what: 'some are shown it by name', kept: true, shownBy: 'explicit-share' },
+    { what: 'some people are shown it by name', kept: true, shownBy: 'explicit-share' },
     {
-      what: 'followers are, and people by name would be',
+      what: 'followers are shown it, and people by name would be',
       kept: true,
       shownBy: 'followers',
       post: { visibility: 'explicit-share' },
     },
     {
-      what: 'members are, and everyone would be shown it',
+      what: 'members are shown it, and everyone would be',
       kept: true,
       shownBy: 'org-only',
       post: { visibility: 'public' },
     },
-    { what: 'members are already', kept: false, shownBy: 'org-only' },
-    { what: 'everyone is already', kept: false, shownBy: 'public' },
+    { what: 'members are shown it already', kept: false, shownBy: 'org-only' },
+    { what: 'everyone is shown it already', kept: false, shownBy: 'public' },
     {
-      what: 'everyone is already, and the post is for people by name',
+      what: 'everyone is shown it already, and the post is for people by name',
       kept: false,
       shownBy: 'public',
       post: { visibility: 'explicit-share' },
@@ -172,7 +175,7 @@ describe('POST /admin/users/{ref}/transfer', () => {
       post: { visibility: 'followers' },
     },
     {
-      what: 'it is the thumbnail, and members are shown it',
+      what: 'it is the thumbnail, and members are shown it already',
       kept: false,
       isThumbnail: true,
       shownBy: 'org-only',

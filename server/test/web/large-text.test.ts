@@ -151,7 +151,7 @@ test('menus fit into the window with large text and a zoom of 400 %', async () =
 });
 
 // ABLE-7
-test('the rare actions of a page fit into a narrow window each time they open, and after it has narrowed', async () => {
+test('the panel of rare actions fits into a narrow window each time it opens, and when the window narrows', async () => {
   await show(zoomed);
   await visit(mara, `/assets/${pier}`);
   await loaded(mara);

@@ -50,16 +50,15 @@ test('administrators of two libraries compare fingerprints and pair them', async
 /** Returns the tables with any of these words, except the audit log, which records what was shared. */
 async function tablesWith({ library }: OpenStudio, words: readonly string[]): Promise<string[]> {
   const { db } = library.database;
-  const { rows: tables } = await sql<{
-    name: string;
-  }>`select table_name as name from information_schema.tables
+  type Table = { name: string };
+  const { rows: tables } = await sql<Table>`select table_name as name from information_schema.tables
     where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'audit_events'`.execute(db);
   const patterns = words.map((word) => `%${word}%`);
   const each = tables.map(
     ({ name }) => sql`select ${name}::text as name
       where exists (select from ${sql.table(name)} t where t::text ilike any(${patterns}))`,
   );
-  const { rows } = await sql<{ name: string }>`${sql.join(each, sql` union all `)}`.execute(db);
+  const { rows } = await sql<Table>`${sql.join(each, sql` union all `)}`.execute(db);
   return rows.map(({ name }) => name);
 }
 

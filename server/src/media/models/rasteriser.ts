@@ -112,6 +112,10 @@ interface Placed {
 
 const valueAt = (list: Float32Array | null, at: number) => list?.[at] ?? 0;
 
+/** Returns the mean of three values, at these places, by the weights of the corners. */
+const mixed = (list: Float32Array, a: number, b: number, c: number, wa: number, wb: number, wc: number) =>
+  wa * valueAt(list, a) + wb * valueAt(list, b) + wc * valueAt(list, c);
+
 function put({ depths, pixels }: Canvas, at: number, z: number, red: number, green: number, blue: number) {
   depths[at] = z;
   pixels[at * 4] = red;
@@ -141,8 +145,8 @@ function drawPoints(canvas: Canvas, { surface, positions, scale, left, top }: Pl
 }
 
 /**
- * Draws the triangle of three corners of a surface. This is a function of its own, because V8 optimises neither the loops of
- * a longer one nor the numbers that it passes to others.
+ * Draws the triangle of three corners of a surface. It is a function of its own because V8 does not optimise the loops of a
+ * longer one, and would allocate the numbers of each pixel.
  */
 function drawTriangle(canvas: Canvas, placed: Placed, a: number, b: number, c: number): void {
   const { width, height, depths } = canvas;
@@ -194,8 +198,8 @@ function drawTriangle(canvas: Canvas, placed: Placed, a: number, b: number, c: n
       let green = base[1];
       let blue = base[2];
       if (texture !== null && uvs !== null) {
-        const u = wa * valueAt(uvs, a * 2) + wb * valueAt(uvs, b * 2) + wc * valueAt(uvs, c * 2);
-        const v = wa * valueAt(uvs, a * 2 + 1) + wb * valueAt(uvs, b * 2 + 1) + wc * valueAt(uvs, c * 2 + 1);
+        const u = mixed(uvs, a * 2, b * 2, c * 2, wa, wb, wc);
+        const v = mixed(uvs, a * 2 + 1, b * 2 + 1, c * 2 + 1, wa, wb, wc);
         const texel = texelAt(texture, u, v);
         // Applies alpha cut-outs, which are common for leaves and fences.
         if ((texture.pixels[texel + 3] ?? 255) < 128) continue;
@@ -204,27 +208,15 @@ function drawTriangle(canvas: Canvas, placed: Placed, a: number, b: number, c: n
         blue *= fromSrgb[texture.pixels[texel + 2] ?? 0] ?? 0;
       }
       if (colours !== null) {
-        red *= wa * valueAt(colours, a * 3) + wb * valueAt(colours, b * 3) + wc * valueAt(colours, c * 3);
-        green *=
-          wa * valueAt(colours, a * 3 + 1) +
-          wb * valueAt(colours, b * 3 + 1) +
-          wc * valueAt(colours, c * 3 + 1);
-        blue *=
-          wa * valueAt(colours, a * 3 + 2) +
-          wb * valueAt(colours, b * 3 + 2) +
-          wc * valueAt(colours, c * 3 + 2);
+        red *= mixed(colours, a * 3, b * 3, c * 3, wa, wb, wc);
+        green *= mixed(colours, a * 3 + 1, b * 3 + 1, c * 3 + 1, wa, wb, wc);
+        blue *= mixed(colours, a * 3 + 2, b * 3 + 2, c * 3 + 2, wa, wb, wc);
       }
       let light = flat;
       if (normals !== null) {
-        const nx = wa * valueAt(normals, a * 3) + wb * valueAt(normals, b * 3) + wc * valueAt(normals, c * 3);
-        const ny =
-          wa * valueAt(normals, a * 3 + 1) +
-          wb * valueAt(normals, b * 3 + 1) +
-          wc * valueAt(normals, c * 3 + 1);
-        const nz =
-          wa * valueAt(normals, a * 3 + 2) +
-          wb * valueAt(normals, b * 3 + 2) +
-          wc * valueAt(normals, c * 3 + 2);
+        const nx = mixed(normals, a * 3, b * 3, c * 3, wa, wb, wc);
+        const ny = mixed(normals, a * 3 + 1, b * 3 + 1, c * 3 + 1, wa, wb, wc);
+        const nz = mixed(normals, a * 3 + 2, b * 3 + 2, c * 3 + 2, wa, wb, wc);
         const smooth = lightOn(nx, ny, nz);
         // Some exporters leave the normals empty.
         if (!Number.isNaN(smooth)) light = smooth;

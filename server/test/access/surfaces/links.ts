@@ -154,7 +154,7 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     ledger.hold(`link with a password: ${label}: events`, await follow(id, 'password'), locked);
     ledger.hold(`expired link: ${label}: events`, await follow(id, 'expired'), 404);
   });
-  // Bytes: requests assets through links that show them, and others that only links to others show.
+  // Bytes: requests assets through links that show them, and assets that only other links show.
   const publicPosts = world.posts.filter((post) => published(post) && post.visibility === 'public');
   const inPosts = new Set(throughPosts(matrix, publicPosts));
   const elsewhere: ((asset: AssetCell) => boolean)[] = [
@@ -168,10 +168,10 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
     ...open.filter(({ column }) => column === 'post_id').slice(0, 15),
     ...open.filter(({ column }) => column === 'collection_id').slice(0, 5),
   ];
-  await together(shown, async ({ column, id, label, due }) => {
+  await together(shown, async ({ id, label, due }) => {
     const link = `/links/${tokenOf(id, 'plain')}`;
     const hidden = world.assets.filter((asset) => due?.includes(asset.id) !== true);
-    const others = new Set(elsewhere.flatMap((isThere) => hidden.find(isThere) ?? []));
+    const others = [...new Set(elsewhere.flatMap((isThere) => hidden.find(isThere) ?? []))];
     for (const asset of others) {
       for (const path of ['file', 'media', 'tiles/0/0_0', 'subtitles/de']) {
         const { status } = await visitor.send(`${link}/assets/${asset.id}/${path}`);
@@ -180,9 +180,9 @@ export async function lookThroughLinks(matrix: Matrix): Promise<void> {
       const { status } = await visitor.send(`${link}/assets/${asset.id}/view`, { method: 'POST' });
       ledger.hold(`link: ${label}: view of ${labelOfAsset(asset)}`, status, 404);
     }
-    for (const { id: other } of [...others].slice(0, 1))
+    for (const { id: other } of others.slice(0, 1))
       await writeAsGuest(matrix, tokenOf(id, 'plain'), other, label, false);
-    for (const one of column === 'post_id' ? (due ?? []).slice(0, 1) : [])
+    for (const one of (due ?? []).slice(0, 1))
       await writeAsGuest(matrix, tokenOf(id, 'plain'), one, label, true);
     for (const one of (due ?? []).slice(0, 2)) {
       // The link shows it, but provides no originals and therefore no tiles.

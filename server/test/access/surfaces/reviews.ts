@@ -378,7 +378,7 @@ async function lookThroughCollections(matrix: Matrix, approved: ReadonlySet<Post
 
 export async function tryApprovals(matrix: Matrix, reviews: readonly ReviewCell[]) {
   const posts = [...new Set(reviews.map(({ post }) => post))];
-  // Members of the others are not passed on by links.
+  // Links pass on no member of the other posts.
   const linked = matrix.world.collections.flatMap((shelf) =>
     shelf.posts.filter(({ tag }) => tag === 'follows'),
   );

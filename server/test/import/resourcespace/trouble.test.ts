@@ -89,14 +89,15 @@ function failingAt(number: number) {
 test('goes on after it was killed at any stage, with the same result', async () => {
   const library = await openWithBoss();
   let kills = 0;
-  // While it writes types, fields, accounts, audiences, comments, collections, requests, and terms.
-  for (const at of [2, 20, 70, 40, 45, 48, 50, 12]) {
+  // While it writes types, fields, accounts, audiences, relations, collections (twice), requests, links and terms.
+  for (const at of [2, 20, 70, 40, 42, 43, 44, 45, 48, 12]) {
     await runImport(library, optionsFor(harbour), failingAt(at)).catch((error: Error) => {
       expect(error.message).toBe('killed');
       kills += 1;
     });
   }
-  expect(kills).toBeGreaterThan(5);
+  // Resources are written in parallel, so that the last transaction is not always the same.
+  expect(kills).toBeGreaterThan(7);
   expect((await runImport(library, optionsFor(harbour))).code).toBe(3);
   expect(await countRows(library)).toEqual(await countRows(whole));
 });
