@@ -38,13 +38,17 @@ export function checkJson(schema: TSchema, whole: string): Check {
   };
 }
 
-/** Returns the JSON type of each property of an object schema; undefined for one with several types. */
+/** The JSON type of a property, `uuid` for an identifier; undefined for one with several types. */
+function typeOf(property: { type?: unknown; format?: unknown } | null): string | undefined {
+  if (property?.format === 'uuid') return 'uuid';
+  return typeof property?.type === 'string' ? property.type : undefined;
+}
+
+/** Returns the type of each property of an object schema. */
 function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   const properties: unknown = 'properties' in schema ? schema.properties : {};
   const types = new Map<string, string | undefined>();
-  for (const [name, property] of Object.entries(properties ?? {})) {
-    types.set(name, typeof property?.type === 'string' ? property.type : undefined);
-  }
+  for (const [name, property] of Object.entries(properties ?? {})) types.set(name, typeOf(property));
   return types;
 }
 
@@ -63,14 +67,16 @@ function readInteger(text: string): number | string {
 function readText(text: unknown, type: string | undefined): unknown {
   if (type === 'array') return typeof text === 'string' ? [text] : text;
   if (typeof text !== 'string') return text;
+  // As the database writes it, so that handlers can compare it with ids that they have read.
+  if (type === 'uuid') return text.toLowerCase();
   if (type === 'integer') return readInteger(text);
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
 }
 
 /**
- * Validates text from the address: parses numbers and booleans, wraps single values of lists, and drops unknown query
- * parameters (HTTP-14).
+ * Validates text from the address: parses numbers and booleans, writes identifiers in lower case, wraps single values of
+ * lists, and drops unknown query parameters (HTTP-14).
  */
 function checkText(schema: TSchema, whole: string): Check {
   const compiled = compileLater(schema);
