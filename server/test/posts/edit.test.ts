@@ -346,6 +346,11 @@ describe('members are replaced', () => {
       await other.ok('updateAsset', { params: { id }, body: { status: 'draft' } });
     const body = { members: named(borrowed, one, two), cover_thumbnail_asset_id: cover.id };
     expect(idsOf(await patch(mara, post.id, body))).toEqual([borrowed.id, one.id, two.id]);
+    const swaps = [
+      { members: named(one, cover), clear_cover_thumbnail: true },
+      { members: named(one), cover_thumbnail_asset_id: borrowed.id },
+    ];
+    for (const swap of swaps) expect((await refusal(mara, post.id, swap)).status).toBe(404);
     await patch(mara, post.id, { members: named(one), clear_cover_thumbnail: true });
     expect((await refusal(mara, post.id, { members: named(one, borrowed) })).status).toBe(404);
   });

@@ -147,7 +147,7 @@ async function replaceMembers(tx: Tx, postId: string, members: readonly Member[]
   await tx.insertInto('post_members').values(rows).execute();
 }
 
-/** The editor must see new members; existing ones may stay. */
+/** Throws 404 for a new member or a new thumbnail that the editor does not see; present ones may stay what they are (POST-19). */
 async function checkNamed(
   tx: Tx,
   caller: SignedIn,
@@ -155,16 +155,12 @@ async function checkNamed(
   locked: LockedPost,
   before: readonly Member[],
 ) {
-  const known = new Set([...before.map((member) => member.asset_id), locked.cover_thumbnail_asset_id]);
-  const named = [
-    ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()),
-    ...(body.cover_thumbnail_asset_id == null ? [] : [body.cover_thumbnail_asset_id.toLowerCase()]),
-  ];
-  await checkAssets(
-    tx,
-    caller,
-    named.filter((id) => !known.has(id)),
-  );
+  const known = new Set(before.map((member) => member.asset_id));
+  const thumbnail = body.cover_thumbnail_asset_id?.toLowerCase() ?? locked.cover_thumbnail_asset_id;
+  await checkAssets(tx, caller, [
+    ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()).filter((id) => !known.has(id)),
+    ...(thumbnail === null || thumbnail === locked.cover_thumbnail_asset_id ? [] : [thumbnail]),
+  ]);
   if (body.team_id != null && body.team_id.toLowerCase() !== locked.team_id)
     await checkAssignable(tx, caller, body.team_id);
 }
