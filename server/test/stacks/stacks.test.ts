@@ -79,8 +79,8 @@ test('files that a caller does not see are neither shown nor counted, and the ne
   expect((await tom.refused('deleteStack', { params: { id } })).status).toBe(404);
 });
 
-// STACK-3
-test('the first file that matches the filters stands for the stack', async () => {
+// STACK-3, ASSET-41
+test('the first file that the list contains stands for the stack', async () => {
   const assets = [await file('org', 'dune'), await file('org', 'wave'), await file('org', 'wave')] as const;
   await stack(assets);
   await mara.ok('updateAsset', { params: { id: assets[1].id }, body: { tags: ['wave'] } });
@@ -88,6 +88,11 @@ test('the first file that matches the filters stands for the stack', async () =>
   expect(await topsAmong(mara, assets, { tag: ['wave'] })).toEqual([[assets[1].id, 3]]);
   expect(await topsAmong(mara, assets, { sort: 'title' })).toEqual([[assets[0].id, 3]]);
   expect((await mara.ok('countAssets', { query: { tag: ['wave'] } })).total).toBe(2);
+  const face = db.updateTable('users').where('ref', '=', mara.ref);
+  await face.set({ avatar_asset_id: assets[0].id }).execute();
+  expect(await topsAmong(mara, assets)).toEqual([[assets[1].id, 3]]);
+  expect(await topsAmong(mara, assets, { owner_ref: mara.ref })).toEqual([[assets[0].id, 3]]);
+  await face.set({ avatar_asset_id: null }).execute();
 });
 
 // STACK-5

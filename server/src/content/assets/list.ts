@@ -100,8 +100,9 @@ export const list = handle(listAssets, async ({ db, ladder }, { caller, query })
   const narrowed = await narrowing(db, caller, query);
   const isOfShown = narrowed.length > 0 || readsColumn;
   const isOfTops = query.stacks === 'top';
-  const visible = sql<boolean>`(${sql.join([shownOf(caller, query), ...narrowed], sql` and `)})`;
-  const others = [...withoutProfilePictures(query), ...(isOfTops ? [standsForStack(visible)] : [])];
+  const listed = withoutProfilePictures(query);
+  const visible = sql<boolean>`(${sql.join([shownOf(caller, query), ...listed, ...narrowed], sql` and `)})`;
+  const others = [...listed, ...(isOfTops ? [standsForStack(visible)] : [])];
   const rule = sql<boolean>`${sql.join([ruleOf(caller, query, isOfShown), ...others], sql` and `)}`;
   const parts = isOfShown || query.include_deleted === true ? null : readableParts(caller);
   // The best plan depends on the values of the filters, not on those of the other parameters.
