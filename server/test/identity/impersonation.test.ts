@@ -36,6 +36,13 @@ async function sessionsOf(account?: Account): Promise<number> {
   return rows.filter(({ user_ref }) => account === undefined || user_ref === account.ref).length;
 }
 
+const renewed = { current_password: password, new_password: 'a new and better one' };
+
+async function endSessionsInBatch({ ref }: Account): Promise<void> {
+  await root.ok('batchUsers', { body: { ids: [ref], action: { kind: 'end_sessions' } } });
+  await library.runJobs();
+}
+
 const isSignedIn = async (visitor: Visitor) => (await visitor.status('GET', '/auth/me')) === 200;
 
 // IMPERSONATION-1
@@ -341,6 +348,22 @@ test.each<[string, (admin: Account, target: Account) => Promise<unknown>]>([
   ] as const)
     expect([path, await mask.status(method, path)]).toEqual([path, 401]);
   expect(await mask.status('GET', '/appearance')).toBe(200);
+});
+
+// IMPERSONATION-7, SIGNIN-14, SESSION-7
+test.each<[string, (admin: Account) => Promise<unknown>]>([
+  ['change their password', (admin) => admin.ok('changePassword', { body: renewed })],
+  ['end their other sessions', (admin) => admin.ok('endOtherSessions')],
+  ['lose their sessions', ({ ref }) => root.ok('endUserSessions', { params: { ref } })],
+  ['lose their sessions in a batch', (admin) => endSessionsInBatch(admin)],
+  ['get a new password', ({ ref }) => root.ok('resetPassword', { params: { ref } })],
+])('ends with the sessions of administrators who %s', async (_, end) => {
+  const admin = await library.join(`ended ${randomUUID()}`);
+  await grant(library, admin, 'auth.impersonate');
+  const mask = await actAs(library, admin, worn);
+  await end(admin);
+  expect([await isSignedIn(mask), await isSignedIn(worn)]).toEqual([false, true]);
+  expect((await mask.refused('endImpersonation')).status).toBe(401);
 });
 
 // IMPERSONATION-8

@@ -86,11 +86,20 @@ export async function endSession(db: Database, sessionId: string): Promise<boole
   return numDeletedRows > 0n;
 }
 
-/** Ends every session of an account except one, including impersonations of it. */
+/**
+ * Sessions of accounts, impersonations of them, and those in which they act as others: such a session leads to a new one of
+ * the administrator (IMPERSONATION-8).
+ */
+export function sessionsOf(userRefs: readonly number[]): RawBuilder<boolean> {
+  const refs = sql`any(${[...userRefs]}::bigint[])`;
+  return sql`(user_ref = ${refs} or impersonator_user_ref = ${refs})`;
+}
+
+/** Ends every session of an account except one, with its impersonations (SIGNIN-14). Returns how many. */
 export async function endSessionsOf(db: Database, userRef: number, kept: string | null): Promise<number> {
   const { numDeletedRows } = await db
     .deleteFrom('sessions')
-    .where('user_ref', '=', userRef)
+    .where(sessionsOf([userRef]))
     .$if(kept !== null, (query) => query.where('id', '<>', kept))
     .executeTakeFirst();
   return Number(numDeletedRows);
@@ -98,10 +107,7 @@ export async function endSessionsOf(db: Database, userRef: number, kept: string 
 
 /** Ends what a disabled account could still use: its sessions, those in which it acts as others, and its tokens. */
 export async function endAccess(db: Database, userRef: number): Promise<void> {
-  await db
-    .deleteFrom('sessions')
-    .where((eb) => eb.or([eb('user_ref', '=', userRef), eb('impersonator_user_ref', '=', userRef)]))
-    .execute();
+  await endSessionsOf(db, userRef, null);
   await db.deleteFrom('access_tokens').where('user_ref', '=', userRef).execute();
 }
 

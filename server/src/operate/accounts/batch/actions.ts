@@ -6,6 +6,7 @@ import { checkMayGiveRole } from '../../../access/teams.ts';
 import { needed, pairOf as pairOfContent, type SubjectAction } from '../../../content/batches/actions.ts';
 import type { Action, Pair, StoredAction } from '../../../content/batches/step.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
+import { sessionsOf } from '../../../people/identity/sessions.ts';
 import { capabilitiesOfRole, findRole, writeRole } from '../../../people/roles/roles.ts';
 import { addMembers, keepMembers, removeMembers } from '../../../people/teams/members.ts';
 import { lockTeam } from '../../../people/teams/write.ts';
@@ -148,12 +149,12 @@ type SessionRow = AccountRow<number>;
 
 function endSessions(): Action {
   return changeAccounts<SessionRow>(async (tx, caller) => ({
-    now: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref)`,
+    now: sql`(select count(*)::integer from sessions s where s.user_ref = u.ref or s.impersonator_user_ref = u.ref)`,
     own: sentence('a batch does not end your own sessions'),
     isUnchanged: ({ now }) => now === 0,
     after: () => 0,
     async write(refs, rows) {
-      await sql`delete from sessions where user_ref = any(${[...refs]}::bigint[])`.execute(tx);
+      await sql`delete from sessions where ${sessionsOf(refs)}`.execute(tx);
       const events = rows.map(({ ref, now: ended }) => ({
         event: 'auth.sessions.ended',
         subjectUserRef: ref,
