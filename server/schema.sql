@@ -199,6 +199,15 @@ exception when invalid_parameter_value then
   return digest_due(moment, every, weekday, hour, 'UTC');
 end $function$;
 
+CREATE OR REPLACE FUNCTION public.end_pending_email()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from account_links where user_ref = new.ref and purpose = 'verify_email';
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.exposure_of(visibility text)
  RETURNS text
  LANGUAGE sql
@@ -4101,6 +4110,7 @@ CREATE TRIGGER users_document AFTER INSERT ON public.users REFERENCING NEW TABLE
 CREATE TRIGGER users_document_anew AFTER UPDATE OF username, display_name, fullname ON public.users FOR EACH ROW WHEN ((((new.username IS DISTINCT FROM old.username) OR (new.display_name IS DISTINCT FROM old.display_name)) OR (new.fullname IS DISTINCT FROM old.fullname))) EXECUTE FUNCTION write_user_document();
 CREATE TRIGGER users_email_key_kept BEFORE INSERT OR UPDATE OF email, email_key ON public.users FOR EACH ROW EXECUTE FUNCTION keep_email_key();
 CREATE TRIGGER users_names_kept BEFORE INSERT OR UPDATE OF username, username_key, password_hash ON public.users FOR EACH ROW EXECUTE FUNCTION keep_user_names();
+CREATE TRIGGER users_pending_email AFTER UPDATE OF email ON public.users FOR EACH ROW WHEN ((new.email IS DISTINCT FROM old.email)) EXECUTE FUNCTION end_pending_email();
 CREATE TRIGGER users_role_epoch AFTER UPDATE OF role_id ON public.users FOR EACH STATEMENT EXECUTE FUNCTION advance_access_epoch();
 CREATE TRIGGER users_role_origin BEFORE UPDATE OF role_id ON public.users FOR EACH ROW WHEN (((new.role_id <> old.role_id) AND (new.role_provider = old.role_provider))) EXECUTE FUNCTION keep_role_origin();
 CREATE TRIGGER users_status_origin BEFORE UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status <> old.status) AND (new.status_provider = old.status_provider))) EXECUTE FUNCTION keep_status_origin();

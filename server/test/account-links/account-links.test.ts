@@ -120,6 +120,18 @@ describe('a forgotten password', () => {
     await reset(third);
   });
 
+  // RESET-3
+  test('has a link that ends when the account gets another password', async () => {
+    const [greta, hugo] = [await joinWithEmail('greta'), await joinWithEmail('hugo')];
+    for (const { username } of [greta, hugo]) await ask(username);
+    const body = { current_password: password, new_password: 'chosen in the settings' };
+    await greta.ok('changePassword', { body });
+    await root.ok('resetPassword', { params: { ref: hugo.ref } });
+    for (const { username } of [greta, hugo])
+      expect(await resetRefused(tokensTo(`${username}@studio.example`)[0] ?? '')).toEqual(gone);
+    expect(await signsIn('greta', body.new_password)).toBe(200);
+  });
+
   // RESET-4
   test('causes at most three mails an hour for an account', async () => {
     const { ref } = await joinWithEmail('olga');
@@ -152,6 +164,11 @@ describe('an e-mail', () => {
   const profileOf = (account: Account) => account.ok('getAccountProfile');
   const change = (account: Account, email: string) =>
     account.ok('updateUser', { params: { ref: account.ref }, body: { email } });
+  const importEmail = (username: string, email: string) => {
+    const body = new FormData();
+    body.append('file', new Blob([`username,email\n${username},${email}\n`]), 'people.csv');
+    return root.send('/admin/users/import.csv', { method: 'POST', body });
+  };
   const confirm = (token: string) => library.anonymous().ok('verifyEmail', { body: { token } });
   const confirmRefused = (token: string) => library.anonymous().refused('verifyEmail', { body: { token } });
 
@@ -191,6 +208,27 @@ describe('an e-mail', () => {
     const lone = await silent.join('lone');
     await change(lone, 'lone@home.example');
     expect(await profileOf(lone)).toMatchObject({ email: 'lone@home.example', pending_email: null });
+  });
+
+  // EMAIL-1
+  test('that an administrator or a file of accounts sets ends a pending one', async () => {
+    const ways: [string, (account: Account, email: string) => Promise<unknown>][] = [
+      [
+        'by an administrator',
+        ({ ref }, email) => root.ok('updateAdminUser', { params: { ref }, body: { email } }),
+      ],
+      ['from a file', ({ username }, email) => importEmail(username, email)],
+    ];
+    for (const [at, [way, set]] of ways.entries()) {
+      const sven = await joinWithEmail(`sven-${at}`);
+      await change(sven, `sven-${at}@home.example`);
+      await library.runJobs();
+      const [token = ''] = tokensTo(`sven-${at}@home.example`);
+      const email = `sven-${at}@given.example`;
+      await set(sven, email);
+      expect([way, await confirmRefused(token)]).toEqual([way, gone]);
+      expect(await profileOf(sven)).toMatchObject({ email, pending_email: null });
+    }
   });
 
   // EMAIL-4

@@ -3,6 +3,7 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { type Config, ConfigError } from '../../core/config.ts';
 import type { Passwords } from '../../core/deps.ts';
+import { dropLink } from '../../people/account-links/links.ts';
 import { recordEvent } from '../../people/audit/record.ts';
 import { temporaryPassword } from '../../people/identity/change-password.ts';
 import { type Hashing, openHashing } from '../../people/identity/hashing.ts';
@@ -47,6 +48,7 @@ async function resetPassword(
       .where('ref', '=', ref)
       .execute();
     await forgetFailures(tx, username);
+    await dropLink(tx, ref, 'password_reset');
     await recordEvent(tx, null, {
       event: 'user.password.reset',
       subjectUserRef: ref,

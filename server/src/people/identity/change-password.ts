@@ -49,6 +49,12 @@ async function setPassword(deps: Deps, actor: SignedIn, change: Change): Promise
       .executeTakeFirst();
     if (numUpdatedRows === 0n) throw managedByDirectory();
     await endSessionsOf(tx, change.userRef, change.keptSession);
+    // RESET-3: a mailed link does not replace a password that is newer than it.
+    await tx
+      .deleteFrom('account_links')
+      .where('user_ref', '=', change.userRef)
+      .where('purpose', '=', 'password_reset')
+      .execute();
     await forgetFailures(tx, change.username);
     await recordEvent(tx, actor, { event: change.event, subjectUserRef: change.userRef });
   });
