@@ -2842,6 +2842,7 @@ create table invitations (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone not null,
   revoked_at timestamp(3) with time zone,
+  opened_at timestamp(3) with time zone not null default now(),
   constraint invitations_pkey PRIMARY KEY (id),
   constraint invitations_created_by_user_ref_fkey FOREIGN KEY (created_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,
   constraint invitations_given_by_user_ref_fkey FOREIGN KEY (given_by_user_ref) REFERENCES users(ref) ON DELETE SET NULL,

@@ -249,6 +249,11 @@ describe('roles and teams', () => {
 });
 
 describe('sending', () => {
+  /** Lets eight days pass for an invitation. */
+  const age = (id: string) =>
+    sql`update invitations set created_at = created_at - interval '8 days', opened_at = opened_at - interval '8 days',
+      expires_at = expires_at - interval '8 days' where id = ${id}`.execute(db);
+
   // INVITE-4
   test('mails an address of its own, with the message', async () => {
     const made = await invite({ email: 'nina@studio.example', message: 'Welcome\n<b>aboard</b>' });
@@ -271,8 +276,7 @@ describe('sending', () => {
     await library.runJobs();
     const former = [made.token, tokenIn(mailbox.to('ole@studio.example')[0]?.text ?? '')];
     mailbox.empty();
-    await sql`update invitations set created_at = now() - interval '8 days', expires_at = now() - interval '1 day'
-      where id = ${made.id}`.execute(db);
+    await age(made.id);
     const again = await root.ok('resendInvitation', { params: { id: made.id } });
     expect(again).toMatchObject({ id: made.id, state: 'open', mailed: true });
     expect(Math.round((Date.parse(again.expires_at) - Date.now()) / 86_400_000)).toBe(7);
@@ -286,6 +290,18 @@ describe('sending', () => {
     const over = { status: 409, error: 'that invitation is used up or revoked' };
     expect(await root.refused('resendInvitation', { params: { id: made.id } })).toEqual(over);
     expect((await root.refused('resendInvitation', { params: { id: nowhere } })).status).toBe(404);
+  });
+
+  // INVITE-5
+  test('again and again opens an expired invitation as long each time', async () => {
+    const { id } = await invite();
+    const days: number[] = [];
+    for (let times = 0; times < 3; times += 1) {
+      await age(id);
+      const { expires_at } = await root.ok('resendInvitation', { params: { id } });
+      days.push(Math.round((Date.parse(expires_at) - Date.now()) / 86_400_000));
+    }
+    expect(days).toEqual([7, 7, 7]);
   });
 
   // INVITE-5

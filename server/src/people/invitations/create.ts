@@ -119,7 +119,8 @@ export const resend = handle(resendInvitation, async (deps, { caller, params, ht
     const mailed = await mailLater(tx, { ...deps, db: tx }, { id, email: found.email });
     await sql`update invitations set token_hash = ${hashToken(token)}, mailed_token_hash = null, mailed = ${mailed},
         given_by_user_ref = ${caller.ref},
-        expires_at = case when expires_at > now() then expires_at else now() + (expires_at - created_at) end
+        opened_at = case when expires_at > now() then opened_at else now() end,
+        expires_at = case when expires_at > now() then expires_at else now() + (expires_at - opened_at) end
       where id = ${id}`.execute(tx);
     await recordEvent(tx, caller, { event: 'invitation.resent', metadata: { invitation: id } });
     return shownOnce(tx, deps, { caller, http, id, token });

@@ -888,6 +888,7 @@ interface InvitationsTable {
   created_at: Generated<string>;
   expires_at: string;
   revoked_at: string | null;
+  opened_at: Generated<string>;
 }
 
 interface JobProgressTable {
