@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { collect } from '../collections/shelves.ts';
 import { mp3 } from '../media/tagged-files.ts';
-import type { Visitor } from '../support/client.ts';
-import { publish, upload } from '../support/library.ts';
+import { type Visitor, visit } from '../support/client.ts';
+import { password, publish, upload } from '../support/library.ts';
 import { jpeg, plainFile } from '../support/pictures.ts';
 import { addTeam } from '../support/teams.ts';
 import {
@@ -261,6 +261,12 @@ describe('a shared post of a team', () => {
   });
 });
 
+/** Invites a person to a team. */
+async function invite({ root }: Install, team: string) {
+  const { url } = await root.ok('createInvitation', { body: { team_ids: [team] } });
+  return { token: url.split('/').at(-1) ?? '' };
+}
+
 // FED-65
 test('a share with a remote team is for its members, as long as they are members', async () => {
   const [ann, cid, dan] = [await studio.join('ann'), await studio.join('cid'), await studio.join('dan')];
@@ -285,6 +291,10 @@ test('a share with a remote team is for its members, as long as they are members
   await studio.root.ok('addTeamMember', { params: { id: editors, user_ref: dan.ref } });
   await ann.ok('removeTeamMember', { params: { id: editors, user_ref: ann.ref } });
   expect(await readers()).toEqual([0, 1, 1]);
+  const { token } = await invite(studio, editors);
+  const invited = visit(studio.address);
+  await invited.ok('acceptInvitation', { params: { token }, body: { username: 'eli', password } });
+  expect(await titlesOf(invited)).toEqual(['Rushes']);
   await alice.ok('deletePostPeer', { params, query: { team: team?.address ?? '' } });
   await settle(harbour, studio);
   expect(await readers()).toEqual([0, 1, 0]);

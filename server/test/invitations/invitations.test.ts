@@ -199,10 +199,13 @@ describe('roles and teams', () => {
 
   // INVITE-7
   test('are those of the invitation, as if a person had given them', async () => {
-    const [team, dissolved] = [await addTeam(library, 'editors'), await addTeam(library, 'dissolved')];
+    const [team, dissolved] = [
+      await addTeam(library, 'editors', [member]),
+      await addTeam(library, 'dissolved'),
+    ];
     const { token } = await invite({ role: 'viewer', team_ids: [team, dissolved] });
     await root.ok('deleteTeam', { params: { id: dissolved } });
-    const { user } = await accept(token);
+    const { user, browser } = await accept(token);
     expect(await accountOf(user.ref)).toMatchObject({ role: 'viewer' });
     const teams = await db
       .selectFrom('team_members')
@@ -210,6 +213,13 @@ describe('roles and teams', () => {
       .where('user_ref', '=', user.ref)
       .execute();
     expect(teams).toEqual([{ team_id: team, provider: null }]);
+    // TEAM-9: the members are told of the new one, who is told, too.
+    await library.runJobs();
+    for (const who of [member, browser]) {
+      const { items } = await who.ok('listNotifications');
+      const told = { kind: 'team_member_added', actor: { ref: root.ref }, member: { ref: user.ref } };
+      expect(items).toMatchObject([{ ...told, team: { id: team } }]);
+    }
   });
 
   // INVITE-6

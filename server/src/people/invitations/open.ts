@@ -8,9 +8,10 @@ import { handle } from '../../core/handle.ts';
 import { readSiteName } from '../../core/settings.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound } from '../../platform/http/refuse.ts';
-import { recordEvents } from '../audit/record.ts';
+import { recordEvent } from '../audit/record.ts';
 import { hashToken } from '../identity/sessions.ts';
 import { capabilitiesOfRole } from '../roles/roles.ts';
+import { addMembers } from '../teams/members.ts';
 
 /** An invitation that can be accepted. */
 export interface OpenInvitation {
@@ -70,25 +71,17 @@ export async function useInvitation(
     .where('id', '=', id)
     .execute();
   const { rows: teams } = await sql<{ id: string }>`
-    insert into team_members (team_id, user_ref)
-    select t.id, ${userRef} from invitation_teams i join teams t on t.id = i.team_id
-    where i.invitation_id = ${id} and ${writableTeams(giver)}
-    on conflict do nothing returning team_id as id`.execute(tx);
-  await recordEvents(tx, null, [
-    ...teams.map((team) => ({
-      event: 'team.member.added' as const,
-      actorUserRef: giver.ref,
-      subjectUserRef: userRef,
-      target: { kind: 'team' as const, id: team.id },
-      metadata: { invitation: id },
-    })),
-    {
-      event: 'invitation.accepted',
-      actorUserRef: userRef,
-      subjectUserRef: userRef,
-      metadata: { invitation: id, role, invited_by: giver.ref },
-    },
-  ]);
+    select t.id from invitation_teams i join teams t on t.id = i.team_id
+    where i.invitation_id = ${id} and ${writableTeams(giver)} order by t.id for no key update of t`.execute(
+    tx,
+  );
+  for (const team of teams) await addMembers(tx, giver, { team: team.id, refs: [userRef], role: 'member' });
+  await recordEvent(tx, null, {
+    event: 'invitation.accepted',
+    actorUserRef: userRef,
+    subjectUserRef: userRef,
+    metadata: { invitation: id, role, invited_by: giver.ref },
+  });
 }
 
 export const show = handle(getInvitation, async ({ db }, { caller, params }) => {
