@@ -126,6 +126,42 @@ test('the timeline and the map leave out pictures of profiles that are in no pos
   await tom.ok('deleteAsset', { params: { id: face }, body: undefined });
 });
 
+// BROWSE-1, FED-33, VERSION-6
+test('the timeline and the map count files of peers until their last share ends, and files while a new version is prepared', async () => {
+  await library.setPublicMode(true);
+  const id = await add('guest', { at: '2017-03-04T00:00:00Z', where: '70, 70', sensitivity: 'public' });
+  const set = (
+    visible_until: Date | null,
+    processing_status: 'ready' | 'pending',
+    interim: 'shown' | 'none',
+  ) =>
+    db
+      .updateTable('assets')
+      .set({ visible_until, processing_status, interim_hash: interim === 'shown' ? sql`file_hash` : null })
+      .where('id', '=', id)
+      .execute();
+  const seen = async (who: Visitor) => [
+    (await monthsOf(who)).some(([month]) => month === '2017-03'),
+    (await clustersOf(who, '69,69,71,71', 9)).length,
+  ];
+  const both = async () => [await seen(library.anonymous()), await seen(tom)];
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+  const [shown, hidden] = [
+    [true, 1],
+    [false, 0],
+  ];
+  await set(null, 'pending', 'none');
+  expect(await both()).toEqual([hidden, shown]);
+  await set(inHours(1), 'ready', 'none');
+  expect(await both()).toEqual([shown, shown]);
+  await set(inHours(-1), 'ready', 'none');
+  expect(await both()).toEqual([hidden, hidden]);
+  await set(null, 'pending', 'shown');
+  expect(await both()).toEqual([shown, shown]);
+  await mara.ok('deleteAsset', { params: { id }, body: undefined });
+  await library.setPublicMode(false);
+});
+
 describe('the map', () => {
   // BROWSE-5
   test('splits clusters as the zoom increases, down to single files', async () => {

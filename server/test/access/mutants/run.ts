@@ -13,7 +13,7 @@ const proofs: Record<string, readonly string[]> = {
   'annotations.ts': ['annotations', 'comments', 'access/matrix', 'federation/shared-comments'],
   'approvals.ts': ['reviews/approvals', 'links', 'batches'],
   'archives.ts': ['archives'],
-  'assets.ts': ['access/matrix', 'assets', 'posts', 'search', 'admin/exposed-assets'],
+  'assets.ts': ['access/matrix', 'assets', 'posts', 'search', 'browsing', 'admin/exposed-assets'],
   'audited.ts': ['audit'],
   'batches.ts': ['batches'],
   'caller-of.ts': ['access/matrix', 'notifications', 'mail', 'links', 'federation'],
