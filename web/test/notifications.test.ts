@@ -113,6 +113,7 @@ describe('a mention', () => {
     ['mail anna@example.org or @@anna', []],
     ['@ @. @-', []],
     ['@Jürgen_1', ['Jürgen_1']],
+    ['@अनीता, @"a"', ['अनीता', 'a']],
   ])('%j', (text, names) => {
     expect(namesIn(text)).toEqual(names);
     const pieces = piecesOf(text).map((one) => one.text);

@@ -92,4 +92,7 @@ test('three statements find the readers among any number of mentioned accounts',
     expect([refs.length, statements]).toEqual([some, 3]);
   }
   expect(await countStatements(library, () => mentionedReaders(db, 'nobody at all', id))).toEqual([[], 0]);
+  // A mention counts once, also before a comma, where it may be two names.
+  const listed = Array.from({ length: CROWD }, (_, n) => `@crowd${n + 1}`).join(', ');
+  expect(await mentionedReaders(db, `${listed}, @author`, id)).toHaveLength(CROWD);
 });

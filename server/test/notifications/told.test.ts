@@ -111,9 +111,11 @@ describe('a mention in a post’s description', () => {
   test('is not a mail address or part of a word, and may quote a name with spaces', async () => {
     const blank = await library.join(`Ada King ${round}`);
     const post = await write({ title: 'T', description: `me@${anna.username} x@${ben.username}` });
-    await comment(author, post, `dear @"ada king ${round}", and (@${ben.username})`);
+    // A name whose last letter is a combining mark.
+    const marked = await library.join('अनीता');
+    await comment(author, post, `dear @"ada king ${round}", @${marked.username}, and (@${ben.username})`);
     expect(await news(library, anna)).toEqual([]);
-    for (const one of [blank, ben])
+    for (const one of [blank, marked, ben])
       expect(await news(library, one)).toEqual([`mention ${author.username} T`]);
   });
 });

@@ -3,7 +3,7 @@ export type Piece = { readonly text: string } | { readonly text: string; readonl
 
 /** `@name` or `@"name with blanks"`, but not inside a mail address. The service parses them in the same way. */
 const pattern =
-  /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{1,100})"|([\p{L}\p{N}_](?:[\p{L}\p{N}_.-]{0,98}[\p{L}\p{N}_])?))/gu;
+  /(?<![\p{L}\p{M}\p{N}_.@])@(?:"([^"\n]{1,100})"|([\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_.-]{0,98}[\p{L}\p{M}\p{N}_])?))/gu;
 
 /** The maximum number of names linked in a text, as in the service. */
 const mostNames = 30;
@@ -33,7 +33,9 @@ export interface MentionDraft {
 
 /** Returns the mention that ends at the caret; undefined if there is none. */
 export function mentionDraftAt(text: string, caret: number): MentionDraft | undefined {
-  const match = /(?<![\p{L}\p{N}_.@])@(?:"([^"\n]{0,100})|([^\s@"]{0,100}))$/u.exec(text.slice(0, caret));
+  const match = /(?<![\p{L}\p{M}\p{N}_.@])@(?:"([^"\n]{0,100})|([^\s@"]{0,100}))$/u.exec(
+    text.slice(0, caret),
+  );
   return match === null ? undefined : { from: match.index, typed: match[1] ?? match[2] ?? '' };
 }
 
@@ -48,7 +50,7 @@ export interface Mentionable {
 /** Returns the mention of a username; undefined if it cannot be written as a mention. */
 export function mentionOf(username: string): string | undefined {
   if (/["\n]/.test(username)) return undefined;
-  return /^[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?$/u.test(username)
+  return /^[\p{L}\p{N}_](?:[\p{L}\p{M}\p{N}_.-]*[\p{L}\p{M}\p{N}_])?$/u.test(username)
     ? `@${username}`
     : `@"${username}"`;
 }
