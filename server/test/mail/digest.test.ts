@@ -200,6 +200,28 @@ describe('a digest', () => {
     expect(mailbox.mails[0]?.text).toContain('mentioned you');
   });
 
+  // NOTICE-3, NOTICE-11
+  test.each([true, false])(
+    'has likes since the last one, though they share a notification (in the app: %s)',
+    async (in_app) => {
+      await prefer({ kinds: { like: { in_app, mail: 'digest' } } });
+      const post = await write({ title: 'A tower' });
+      const subjects: (string | undefined)[] = [];
+      for (const day of [17, 18, 19]) {
+        if (day !== 19) {
+          const reader = await library.join(`reader-${round}-${day}`);
+          await reader.ok('likePost', { params: { id: post.id } });
+          await happenedAt(`2026-11-${day}T10:00:00Z`);
+        }
+        mailbox.empty();
+        await tick(`2026-11-${day + 1}T08:00:00Z`);
+        subjects.push(mailbox.mails[0]?.subject);
+      }
+      const one = 'Vitrine: 1 new notification';
+      expect(subjects).toEqual([one, one, undefined]);
+    },
+  );
+
   test('omits notifications that are weeks old', async () => {
     await commentAt('2026-10-17T10:00:00Z');
     expect(await tick('2026-11-18T08:00:00Z')).toBe(0);

@@ -67,6 +67,19 @@ const mailErrors = async () => {
   return rows.map(({ last_error }) => last_error);
 };
 
+// NOTICE-3
+test('each like is mailed to those who are not shown likes in the app', async () => {
+  await author.ok('updateNotificationPreferences', {
+    body: { kinds: { like: { in_app: false, mail: 'now' } } },
+  });
+  const { id } = await post();
+  for (const reader of [other, await library.join(`reader${round}`)]) {
+    await reader.ok('likePost', { params: { id } });
+    await settle(library);
+  }
+  expect(mailbox.mails).toHaveLength(2);
+});
+
 describe('a mention by mail', () => {
   test('names the author and the post, quotes the comment and links to it', async () => {
     const { id } = await post();

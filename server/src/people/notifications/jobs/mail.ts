@@ -55,13 +55,11 @@ function wordsOfDigest(language: Language, site: string, name: string, count: nu
   };
 }
 
-async function setMailed(db: Database, ids: readonly string[]): Promise<void> {
-  await db
-    .updateTable('notifications')
-    .set({ mailed_at: sql<string>`now()` })
-    .where('id', '=', sql<string>`any(${[...ids]}::uuid[])`)
-    .where('mailed_at', 'is', null)
-    .execute();
+/** Marks a notification as mailed, and as read if it is not shown in the app: what follows is mailed, too (NOTICE-3). */
+async function setMailed(db: Database, id: string): Promise<void> {
+  await sql`update notifications set mailed_at = now(),
+      read_at = case when in_app then read_at else coalesce(read_at, now()) end
+    where id = ${id} and mailed_at is null`.execute(db);
 }
 
 /** Mails one notification as its recipient may see it now, unless it was read meanwhile. */
@@ -87,7 +85,7 @@ async function mailOne(deps: MailDeps, mail: Mail, id: string): Promise<void> {
     items: [itemOf(language, notification, mail.baseUrl)],
     id: `notification.${id}`,
   });
-  await setMailed(db, [id]);
+  await setMailed(db, id);
 }
 
 export function mailNotificationJob(deps: MailDeps): JobHandler<'mail-notification'> {

@@ -223,6 +223,14 @@ async function notifyOfReview(db: Database, event: ReviewEvent): Promise<void> {
   });
 }
 
+/**
+ * What an act changes of the unread notification that it shares with earlier ones. Digests have it again, since there is
+ * something new in it (NOTICE-11).
+ */
+const sharedWithEarlier = sql`happened_at = excluded.happened_at, in_app = excluded.in_app, mail = excluded.mail,
+  created_at = case when notifications.mailed_at is null then notifications.created_at else now() end,
+  mailed_at = case when excluded.mail = 'digest' then null else notifications.mailed_at end`;
+
 /** Adds a like to the unread notification of its post, or creates one; the same like notifies only once. */
 async function notifyOfLike(db: Database, post: string, actor: number): Promise<void> {
   await sql`
@@ -235,7 +243,7 @@ async function notifyOfLike(db: Database, post: string, actor: number): Promise<
       insert into notifications (user_ref, kind, actor_user_ref, post_id, in_app, mail)
       select w.user_ref, 'like', ${actor}, ${post}::uuid, w.in_app, w.mail from (${recipientsOfKind('like', actor)}) w
       on conflict (user_ref, post_id) where kind = 'like' and read_at is null
-        do update set happened_at = now(), actor_user_ref = excluded.actor_user_ref
+        do update set actor_user_ref = excluded.actor_user_ref, ${sharedWithEarlier}
       returning id, user_ref, in_app, mail, xmax = 0 as fresh),
     noted as (
       insert into notified_likes (post_id, actor_user_ref, notification_id)
@@ -286,7 +294,7 @@ async function notifyOfGuests(db: Database, link: string): Promise<void> {
       select w.user_ref, 'guest_feedback', ${link}::uuid, (select at from recipients), w.in_app, w.mail
       from (${recipientsOfKind('guest_feedback', null)}) w
       on conflict (user_ref, link_id) where kind = 'guest_feedback' and read_at is null
-        do update set happened_at = excluded.happened_at
+        do update set ${sharedWithEarlier}
       returning id, user_ref, in_app, mail, xmax = 0 as fresh),
     ${deliver}`.execute(db);
 }
