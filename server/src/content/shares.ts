@@ -113,13 +113,19 @@ export function putShare<S extends Share>(
   return db.transaction().execute(async (tx) => {
     await thing.lock(tx, caller, id);
     await checkUser(tx, userRef);
-    const created =
+    const { created, changed } =
       thing.kind === 'asset'
         ? await writeAssetShare(tx, caller, id, userRef, expiresAt)
         : await writeShare(tx, thing.kind, id, userRef);
-    if (created) await record(tx, caller, thing, id, userRef, 'shared', expiresAt);
+    if (changed) await record(tx, caller, thing, id, userRef, 'shared', expiresAt);
     return { created, share: await readOne(tx, caller, thing, id, userRef) };
   });
+}
+
+/** Whether a share is new, and whether it or its expiry is. */
+interface Written {
+  created: boolean;
+  changed: boolean;
 }
 
 async function writeShare(
@@ -127,11 +133,12 @@ async function writeShare(
   kind: 'post' | 'collection',
   id: string,
   userRef: number,
-): Promise<boolean> {
+): Promise<Written> {
   const { shares, id: column } = tables[kind];
   const { rows } = await sql`insert into ${shares} (${column}, user_ref) values (${id}, ${userRef})
     on conflict do nothing returning user_ref`.execute(tx);
-  return rows.length > 0;
+  const created = rows.length > 0;
+  return { created, changed: created };
 }
 
 /** An expired share that is not removed yet counts as none. */
@@ -141,16 +148,17 @@ async function writeAssetShare(
   id: string,
   userRef: number,
   expiresAt: string | null,
-): Promise<boolean> {
+): Promise<Written> {
   await sql`delete from asset_shares where asset_id = ${id} and user_ref = ${userRef} and expires_at <= now()`.execute(
     tx,
   );
   const { rows } = await sql<{ created: boolean }>`
-    insert into asset_shares (asset_id, user_ref, shared_by_user_ref, expires_at)
+    insert into asset_shares as s (asset_id, user_ref, shared_by_user_ref, expires_at)
     values (${id}, ${userRef}, ${caller.ref}, ${expiresAt})
     on conflict (asset_id, user_ref) do update set expires_at = excluded.expires_at
+      where s.expires_at is distinct from excluded.expires_at
     returning xmax = 0 as created`.execute(tx);
-  return rows[0]?.created === true;
+  return { created: rows[0]?.created === true, changed: rows.length > 0 };
 }
 
 /** Removes a share; throws 404 when there is none. */
