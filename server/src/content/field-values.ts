@@ -23,8 +23,8 @@ async function checkReadable(db: Database, caller: Caller, { kind, id }: Subject
 
 async function lock(tx: Tx, caller: SignedIn, subject: Subject): Promise<Target> {
   const lockSubject = subject.kind === 'asset' ? lockEditable : lockCollection;
-  const { updated_at: updatedAt } = await lockSubject(tx, caller, subject.id);
-  return { subject, updatedAt };
+  const { updated_at: updatedAt, owner } = await lockSubject(tx, caller, subject.id);
+  return { subject, updatedAt, owner };
 }
 
 type Kind = Subject['kind'];

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AssetUpdate, ShownAsset } from '@vitrine/contract/assets';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { lockFile } from '../../src/content/assets/insert.ts';
+import { auditEventsDuring } from '../support/audit.ts';
 import { type Account, openLibrary, upload } from '../support/library.ts';
 import { comeToWait } from '../support/locks.ts';
 import { pagesOf } from '../support/pages.ts';
@@ -212,6 +213,19 @@ describe('GET /assets/{id}/history', () => {
     const price = await root.ok('createField', { body: secret });
     for (const { id: field_id } of [field, price])
       await root.ok('setAssetFieldValue', { params: { id, field_id }, body: { value_text: 'Oil' } });
+    for (const { id: field_id } of [field, price]) {
+      const action = { kind: 'set_field' as const, field_id, value_text: 'Ink' };
+      await root.ok('batchAssets', { body: { ids: [id], action } });
+    }
+    await library.runJobs();
+    const { items: fields } = await root.ok('listFields', { query: { limit: 200 } });
+    const title = { id, field_id: fields.find(({ code }) => code === 'title')?.id ?? '' };
+    const edits = await auditEventsDuring(library, async () => {
+      for (let times = 0; times < 2; times += 1)
+        await root.ok('setAssetFieldValue', { params: title, body: { value_text: 'Ridge' } });
+    });
+    // FIELD-23
+    expect(edits).toMatchObject([{ event: 'asset.updated', metadata: { changed: ['title'] } }]);
     await mara.ok('putAssetShare', { params: { id, user_ref: root.ref }, body: {} });
     const link = await mara.ok('createAssetLink', {
       params,
@@ -244,6 +258,8 @@ describe('GET /assets/{id}/history', () => {
       'edited',
       'edited',
       'field_changed',
+      'field_changed',
+      'edited',
       'shared',
       'link_created',
       'viewed_through_link',
@@ -255,12 +271,14 @@ describe('GET /assets/{id}/history', () => {
       'edited',
       'version_added',
     ]);
-    const [created, first, second, , ofField, share, linked, viewed, , , downloaded] = entries.toReversed();
+    const [created, first, second, , ofField, , ofTitle, share, linked, viewed, , , downloaded] =
+      entries.toReversed();
     expect(created?.who?.ref).toBe(mara.ref);
     expect(first).toMatchObject({ who: { ref: mara.ref }, properties: ['title', 'tags'] });
     expect(second).toMatchObject({ who: { ref: root.ref }, properties: ['mature'] });
     // The field that only administrators read is left out.
     expect(ofField).toMatchObject({ who: { ref: root.ref }, field: { id: field.id, title: 'Medium' } });
+    expect(ofTitle).toMatchObject({ who: { ref: root.ref }, properties: ['title'] });
     expect(share).toMatchObject({ who: { ref: mara.ref }, subject: { ref: root.ref } });
     expect(linked?.label).toBe('Client');
     expect(viewed).toMatchObject({ label: 'Client', count: 1 });

@@ -59,8 +59,10 @@ export interface RowAction<Row extends ReadRow> {
   judge(row: Row, record: UndoRecord | null): Outcome;
   /** Writes all rows that change, with their `updated_at`. */
   write(changed: readonly Changed<Row>[]): Promise<void>;
-  /** The properties that an audit event of a foreign object names; null if `write` records its own events. */
+  /** The properties and fields that an audit event of a foreign object names; null if `write` records its own events. */
   readonly edited: readonly string[] | null;
+  /** The properties that the history of one asset names; by default all that are `edited`. */
+  properties?(changed: Changed<Row>): readonly string[];
   /** False if `write` informs peers itself, or if nothing of the rows changes for them. */
   readonly notifies?: false;
 }
@@ -101,9 +103,15 @@ export async function changeRows<Row extends ReadRow>(
     const ids = changed.map(({ row }) => row.id);
     await notifyPeersOfEach(tx, action.subject, ids, caller.ref);
   }
-  if (action.edited !== null) {
-    const edited = changed.map(({ row }) => ({ kind: action.subject, id: row.id, owner: row.owner }));
-    await recordEdits(tx, caller, edited, action.edited);
+  const { edited } = action;
+  if (edited !== null) {
+    const objects = changed.map((change) => ({
+      kind: action.subject,
+      id: change.row.id,
+      owner: change.row.owner,
+      properties: action.properties?.(change) ?? edited,
+    }));
+    await recordEdits(tx, caller, objects, edited);
   }
   return { outcomes };
 }

@@ -33,8 +33,9 @@ async function record(
   caller: SignedIn,
   assets: readonly Pick<Locked, 'id' | 'owner'>[],
 ): Promise<void> {
-  const edited = assets.map(({ id, owner }) => ({ kind: 'asset' as const, id, owner }));
-  await recordEdits(tx, caller, edited, ['stack']);
+  const properties = ['stack'];
+  const edited = assets.map(({ id, owner }) => ({ kind: 'asset' as const, id, owner, properties }));
+  await recordEdits(tx, caller, edited, properties);
 }
 
 /** Locks assets that the caller may edit, in the order of their ids, so that concurrent changes cannot deadlock. */

@@ -10,17 +10,20 @@ interface Edited {
   owner: number | null;
 }
 
+/** An edited object, with what the history of an asset names. */
+interface Changed extends Edited {
+  properties: readonly string[];
+}
+
 /** Records edits of assets for their history (ASSET-40), in one statement. */
-async function recordChanges(
-  tx: Tx,
-  caller: SignedIn,
-  edited: readonly Edited[],
-  properties: readonly string[],
-): Promise<void> {
-  const ids = edited.flatMap(({ kind, id }) => (kind === 'asset' ? [id] : []));
-  if (ids.length === 0) return;
+async function recordChanges(tx: Tx, caller: SignedIn, edited: readonly Changed[]): Promise<void> {
+  const assets = edited.flatMap(({ kind, id, properties }) =>
+    kind === 'asset' && properties.length > 0 ? [{ id, properties }] : [],
+  );
+  if (assets.length === 0) return;
   await sql`insert into asset_changes (asset_id, actor_user_ref, properties)
-    select id, ${caller.ref}, ${properties}::text[] from unnest(${ids}::uuid[]) given (id)`.execute(tx);
+    select id, ${caller.ref}, properties
+    from jsonb_to_recordset(${JSON.stringify(assets)}::jsonb) given (id uuid, properties text[])`.execute(tx);
 }
 
 /**
@@ -39,7 +42,7 @@ export async function recordEdit(
   const isGiven = (name: string, value: unknown) =>
     value != null && !(name.startsWith('clear_') && value === false);
   const changed = Object.entries(given).flatMap(([name, value]) => (isGiven(name, value) ? [name] : []));
-  if (changed.length > 0) await recordChanges(tx, caller, [edited], changed);
+  await recordChanges(tx, caller, [{ ...edited, properties: changed }]);
   if (owner === caller.ref) return;
   await recordEvent(tx, caller, {
     event: `${kind}.updated`,
@@ -49,14 +52,17 @@ export async function recordEdit(
   });
 }
 
-/** Records the same edit of many objects, as `recordEdit` does for one, in one statement. */
+/**
+ * Records an edit of many objects, as `recordEdit` does for one, in one statement. Events name all that was `changed`; the
+ * history of an asset leaves out fields, whose values have a history under the rights of the field (VALUE-12).
+ */
 export async function recordEdits(
   tx: Tx,
   caller: SignedIn,
-  edited: readonly Edited[],
+  edited: readonly Changed[],
   changed: readonly string[],
 ): Promise<void> {
-  await recordChanges(tx, caller, edited, changed);
+  await recordChanges(tx, caller, edited);
   const foreign = edited.filter(({ owner }) => owner !== caller.ref);
   const events = foreign.map(({ kind, id, owner }) => ({
     event: `${kind}.updated`,

@@ -117,6 +117,7 @@ function valueAction(
     },
     write: (changed) => write(step, field, changed),
     edited: [field.code],
+    properties: () => [],
   });
 }
 

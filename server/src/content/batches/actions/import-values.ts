@@ -208,6 +208,8 @@ async function writeValues(
     judge: ({ id }) => judge(id, decided.get(id) ?? unchanged, cellsOf.get(id) ?? []),
     write: (changed) => write(step, changed, cellsOf),
     edited: [...fields.values()].map(({ code }) => code),
+    properties: ({ record }) =>
+      Object.keys(recordOf(record)?.after ?? {}).flatMap((id) => fields.get(id)?.mirrors_column ?? []),
   });
 }
 

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { shownAssets } from '../../../access/assets.ts';
 import type { Caller, SignedIn } from '../../../access/caller.ts';
 import { mayExtendVocabularies } from '../../../access/fields.ts';
+import { recordEdits } from '../../../people/audit/record-edit.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
@@ -19,7 +20,7 @@ import {
   holdDefinitions,
 } from './rules.ts';
 import { type CurrentValue, readCurrentValue, type Stored, type Subject, storeValue } from './store.ts';
-import { type TypedValue, termsOf, withTerms } from './typed-value.ts';
+import { isSame, type TypedValue, termsOf, withTerms } from './typed-value.ts';
 
 /** A value to write, and the current one. */
 export interface ValueWithTerms {
@@ -137,6 +138,8 @@ function checkPrecondition(
 export interface Target {
   subject: Subject;
   updatedAt: string;
+  /** The account it belongs to; null if that was deleted. */
+  owner: number | null;
 }
 
 async function holdOne(
@@ -169,7 +172,7 @@ export async function writeValue(
   checkWritable(field);
   const value = readGiven(field, body);
   checkContent(field, value);
-  if (field.mirrors_column !== null) return writeColumn(tx, target, field, value, body);
+  if (field.mirrors_column !== null) return writeColumn(tx, caller, target, field, value, body);
   const current = await readCurrentValue(tx, subject, field.id);
   checkPrecondition(body, current);
   const meant: ValueWithTerms = { field, value, before: current.stored?.value ?? null };
@@ -217,6 +220,11 @@ export function checkColumnLength(field: Definition, value: TypedValue | null): 
     throw refuse('value-exceeds-column', { property: field.code, max: columnLengths[column] });
 }
 
+function mirroredBy({ mirrors_column: column, code }: Definition): keyof typeof columnLengths {
+  if (column === null) throw new Error(`${code} mirrors nothing`);
+  return column;
+}
+
 /** Writes the column that a field mirrors; null empties it. */
 export async function setColumn(
   tx: Tx,
@@ -224,8 +232,7 @@ export async function setColumn(
   field: Definition,
   value: TypedValue | null,
 ): Promise<void> {
-  const { mirrors_column: column } = field;
-  if (column === null) throw new Error(`${field.code} mirrors nothing`);
+  const column = mirroredBy(field);
   checkColumnLength(field, value);
   const text = value?.kind === 'text' ? value.text : '';
   await tx
@@ -235,10 +242,14 @@ export async function setColumn(
     .execute();
 }
 
-/** FIELD-23: writing a mirrored column updates the asset, so that the precondition compares the asset's time. */
+/**
+ * FIELD-23: writing a mirrored column updates the asset: the precondition compares the asset's time, and the edit is
+ * recorded as one of the asset.
+ */
 async function writeColumn(
   tx: Tx,
-  { subject, updatedAt }: Target,
+  caller: SignedIn,
+  { subject, updatedAt, owner }: Target,
   field: Definition,
   value: TypedValue | null,
   body: Pick<ValueWrite, 'if_unchanged_since' | 'if_absent'>,
@@ -248,11 +259,14 @@ async function writeColumn(
     .select(['title', 'description'])
     .where('id', '=', subject.id)
     .executeTakeFirstOrThrow();
-  const text = field.mirrors_column === 'title' ? row.title : row.description;
+  const column = mirroredBy(field);
+  const text = row[column];
   const stored: Stored | null =
     text === '' ? null : { value: { kind: 'text', text }, setBy: 'mirror', setAt: updatedAt };
   checkPrecondition(body, { stored, changedAt: updatedAt, clearedBy: null });
   await setColumn(tx, subject, field, value);
+  if (isSame(stored?.value ?? null, value)) return;
+  await recordEdits(tx, caller, [{ kind: 'asset', id: subject.id, owner, properties: [column] }], [column]);
 }
 
 /** Removes a value for a caller who may change its subject. Idempotent. */
@@ -266,7 +280,7 @@ export async function clearValue(
   const { subject } = target;
   const field = await holdOne(tx, caller, subject, fieldId);
   checkWritable(field, { clears: true });
-  if (field.mirrors_column !== null) return writeColumn(tx, target, field, null, body);
+  if (field.mirrors_column !== null) return writeColumn(tx, caller, target, field, null, body);
   const current = await readCurrentValue(tx, subject, field.id);
   checkPrecondition(body, current);
   if (current.stored === null) return;
