@@ -254,7 +254,7 @@ export const updateLink = operation({
   tag: 'Links',
   summary: 'Change a link',
   description:
-    'Addressed by id, for the editors of its target. Returns 409 for a revoked link. An expired link to a post gets another expiry, or none, only with the approvals that links need. Links to assets need the scope `assets.write`, others `posts.write`.',
+    'Addressed by id, for the editors of its target. Returns 409 for a revoked link. An expired link gets another expiry, or none, only where a new link could be created: with the approvals that links to posts need, and below the limit of 100 links that work. Links to assets need the scope `assets.write`, others `posts.write`.',
   door: 'signedIn',
   scope: 'posts.write',
   otherScopes: ['assets.write'],
@@ -268,6 +268,7 @@ export const updateLink = operation({
     'not-found',
     'preset-not-found',
     'time-in-the-past',
+    'too-many-links',
     'version-not-found',
     'version-of-asset-only',
     ...approvalErrors,

@@ -131,7 +131,7 @@ test('the timeline and the map count files of peers until their last share ends,
   await library.setPublicMode(true);
   const id = await add('guest', { at: '2017-03-04T00:00:00Z', where: '70, 70', sensitivity: 'public' });
   const set = (
-    visible_until: Date | null,
+    visible_until: string | null,
     processing_status: 'ready' | 'pending',
     interim: 'shown' | 'none',
   ) =>
@@ -145,7 +145,7 @@ test('the timeline and the map count files of peers until their last share ends,
     (await clustersOf(who, '69,69,71,71', 9)).length,
   ];
   const both = async () => [await seen(library.anonymous()), await seen(tom)];
-  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
   const [shown, hidden] = [
     [true, 1],
     [false, 0],

@@ -101,6 +101,16 @@ describe('POST /{posts|assets|collections}/{id}/links', () => {
     await makeLink(owner, 'assets', id, {});
     const answer = await owner.refused('createAssetLink', { params: { id }, body: {} });
     expect(answer.status).toBe(409);
+    // An expired link does not count, so it cannot work again either.
+    const [link = ''] = await sql<{ id: string }>`update share_links set expires_at = now()
+      where id = (select id from share_links where asset_id = ${id} limit 1) returning id`
+      .execute(library.deps.db)
+      .then(({ rows }) => rows.map((row) => row.id));
+    await makeLink(owner, 'assets', id, {});
+    const extend = { params: { link }, body: { expires_at: '2999-01-01T00:00:00Z' } };
+    expect((await owner.refused('updateLink', extend)).status).toBe(409);
+    await sql`delete from share_links where asset_id = ${id} and id <> ${link}`.execute(library.deps.db);
+    await owner.ok('updateLink', extend);
   });
 });
 

@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import { heldAlike } from '../../access/assets.ts';
 import type { SignedIn } from '../../access/caller.ts';
+import { liveLink } from '../../access/links.ts';
 import { recordEvents } from '../../people/audit/record.ts';
 import type { Tx } from '../../platform/database/pool.ts';
-import { MOST_LINKS } from '../links/terms.ts';
+import { roomForLinks } from '../links/terms.ts';
 import type { Merge } from './groups.ts';
 
 interface MovedShare {
@@ -42,13 +43,12 @@ interface MovedLink {
  * with the file that has it.
  */
 async function moveLinks(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Promise<void> {
-  const works = sql`l.revoked_at is null and (l.expires_at is null or l.expires_at > now())`;
   const { rows } = await sql<MovedLink>`
     with moving as (
       select l.id, l.asset_id from share_links l join assets a on a.id = l.asset_id join assets k on k.id = ${keep}
-      where a.id = any(${[...remove]}::uuid[]) and l.version is null and ${works} and not k.mature and ${heldAlike}
+      where a.id = any(${[...remove]}::uuid[]) and l.version is null and ${liveLink} and not k.mature and ${heldAlike}
       order by l.created_at desc, l.id desc
-      limit greatest(0, ${MOST_LINKS} - (select count(*) from share_links l where l.asset_id = ${keep} and ${works}))),
+      limit ${roomForLinks('asset', keep)}),
     counted as (
       update share_link_files u set asset_id = ${keep} from moving m
       where u.link_id = m.id and u.asset_id = m.asset_id returning u.link_id),

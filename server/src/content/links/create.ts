@@ -23,7 +23,14 @@ import { type NewAddress, newAddress } from './address.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted, targetColumn } from './target.ts';
-import { checkPresets, hashLinkPassword, MOST_LINKS, presetKeys, watermarkText } from './terms.ts';
+import {
+  checkPresets,
+  hashLinkPassword,
+  presetKeys,
+  roomForLinks,
+  tooManyLinks,
+  watermarkText,
+} from './terms.ts';
 
 /** Locks a target for a caller who may edit it: 404 when they may not read it, 403 when they may only read it. */
 export const lockTarget: Record<TargetKind, (tx: Tx, caller: SignedIn, id: string) => Promise<unknown>> = {
@@ -54,11 +61,10 @@ async function insertLink(
       ${terms.version ?? null}::integer,
       ${presetKeys(terms.presets)}::text[], ${terms.allow_feedback ?? false}::boolean, ${terms.allow_picks ?? false}::boolean,
       ${terms.max_picks ?? null}::integer, ${terms.expires_at ?? null}::timestamptz
-    where (select count(*) from share_links where ${targetColumn(kind)} = ${id} and revoked_at is null
-      and (expires_at is null or expires_at > now())) < ${MOST_LINKS}
+    where ${roomForLinks(kind, id)} > 0
     returning ${linkColumns}`.execute(tx);
   const row = rows[0];
-  if (row === undefined) throw refuse('too-many-links', { max: MOST_LINKS, kind });
+  if (row === undefined) throw tooManyLinks(kind);
   return row;
 }
 

@@ -1,7 +1,7 @@
 import { type ShareLinkUpdate, updateLink } from '@vitrine/contract/links';
 import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
-import { checkLinkScope, manageableLinks } from '../../access/links.ts';
+import { checkLinkScope, liveLink, manageableLinks } from '../../access/links.ts';
 import type { Deps } from '../../core/deps.ts';
 import { handle } from '../../core/handle.ts';
 import { recordEvent } from '../../people/audit/record.ts';
@@ -11,10 +11,18 @@ import { patchOf } from '../../platform/http/patch.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { checkApprovals } from '../approvals/gates.ts';
 import { lockEditable as lockAsset } from '../assets/edit.ts';
+import { lockTarget } from './create.ts';
 import { checkVersion } from './pinned.ts';
 import { type LinkRow, linkColumns, shownLink } from './show.ts';
 import { countOmitted } from './target.ts';
-import { checkPresets, hashLinkPassword, presetKeys, watermarkText } from './terms.ts';
+import {
+  checkPresets,
+  hashLinkPassword,
+  presetKeys,
+  roomForLinks,
+  tooManyLinks,
+  watermarkText,
+} from './terms.ts';
 
 /** Locks a link the caller may change: 404 when there is none, 403 for a token without the scope. */
 export async function lockLink(tx: Tx, caller: SignedIn, id: string): Promise<LinkRow> {
@@ -54,16 +62,22 @@ async function changesOf(deps: Deps, linkId: string, body: ShareLinkUpdate) {
   };
 }
 
-/** APPROVAL-1: an expired link to a post works again only with the approvals that a new one would need. */
+/**
+ * An expired link works again only where a new one could be created: with the approvals that it needs (APPROVAL-1), and within
+ * the limit of its target (LINK-16).
+ */
 async function checkRevival(
   tx: Tx,
   caller: SignedIn,
   { id, target_kind, target_id }: LinkRow,
   overrideReason: string | null,
 ): Promise<void> {
-  if (target_kind !== 'post') return;
-  const { rows } = await sql`select from share_links where id = ${id} and expires_at <= now()`.execute(tx);
-  if (rows.length > 0) await checkApprovals(tx, caller, target_id, ['links'], overrideReason);
+  const expired = await sql`select from share_links l where l.id = ${id} and not ${liveLink}`.execute(tx);
+  if (expired.rows.length === 0) return;
+  await lockTarget[target_kind](tx, caller, target_id);
+  if (target_kind === 'post') await checkApprovals(tx, caller, target_id, ['links'], overrideReason);
+  const { rows } = await sql`select where ${roomForLinks(target_kind, target_id)} > 0`.execute(tx);
+  if (rows.length === 0) throw tooManyLinks(target_kind);
 }
 
 /**

@@ -1,13 +1,26 @@
-import type { ShareLinkCreate } from '@vitrine/contract/links';
+import type { ShareLinkCreate, TargetKind } from '@vitrine/contract/links';
+import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
+import { liveLink } from '../../access/links.ts';
 import type { Deps } from '../../core/deps.ts';
 import { readSiteName } from '../../core/settings.ts';
 import type { Database } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { findPresets } from '../downloads/presets.ts';
+import { targetColumn } from './target.ts';
 
 /** A generous limit on the working links of a target that keeps accounts from filling the table. */
-export const MOST_LINKS = 100;
+const MOST_LINKS = 100;
+
+/** How many more links to the target may work (LINK-16). The caller holds the row of the target. */
+export function roomForLinks(kind: TargetKind, id: string): RawBuilder<number> {
+  return sql`greatest(0, ${MOST_LINKS} - (select count(*) from share_links l where ${targetColumn(kind)} = ${id} and ${liveLink}))`;
+}
+
+/** The refusal of a link beyond the limit. */
+export function tooManyLinks(kind: TargetKind): Error {
+  return refuse('too-many-links', { max: MOST_LINKS, kind });
+}
 
 /** The watermark text; `true` means the library's current name. */
 export async function watermarkText(
