@@ -80,6 +80,7 @@ const undo = (undone: Json, by = bob): Json => ({
   object: undone,
 });
 
+const noteIn = (object: unknown) => (object as Json | undefined)?.id;
 const publishNote = (title: string, visibility: 'public' | 'org-only' = 'public') =>
   publish(ada, [file], { title, visibility });
 /** Runs the jobs, and returns the activities that arrived since the last call. */
@@ -572,6 +573,22 @@ describe('an inbox', () => {
     expect((await bob.send(inbox(), like)).status).toBe(202);
     expect((await own()).likes_count).toBe(likes_count + 1);
   });
+});
+
+// AP-7, TRANSFER-1
+test('followers lose the posts of an account that are transferred to another one', async () => {
+  await followAnew();
+  const { id } = await publishNote('Handed over');
+  const [{ type, object } = {}] = await arrived();
+  expect(type).toBe('Create');
+  const heir = await library.join('heir');
+  await root.ok('transferUser', { params: { ref: ada.ref }, body: { to: heir.ref } });
+  expect(await arrived()).toContainEqual(
+    expect.objectContaining({ type: 'Delete', object: expect.objectContaining({ id: noteIn(object) }) }),
+  );
+  await root.ok('transferUser', { params: { ref: heir.ref }, body: { to: ada.ref } });
+  await ada.ok('deletePost', { params: { id }, body: undefined });
+  await arrived();
 });
 
 // AP-5

@@ -44,6 +44,24 @@ describe('a post shared with a peer', () => {
     }
   });
 
+  // FED-20, TRANSFER-1
+  test('has its new author there when the content of its author is transferred', async () => {
+    const [former, heir] = [await harbour.join('former'), await harbour.join('heir')];
+    const shared = await sharePost(former, peerOfOne, 'Handed over');
+    await settle(harbour, studio);
+    const authorThere = async () => {
+      const { origin, members } = await postOf(bob, 'Handed over');
+      const [member] = members;
+      return [origin?.author, member?.restricted === false ? member.asset.origin?.author : null];
+    };
+    expect(await authorThere()).toEqual(['former', 'former']);
+    await harbour.root.ok('transferUser', { params: { ref: former.ref }, body: { to: heir.ref } });
+    await settle(harbour, studio);
+    expect(await authorThere()).toEqual(['heir', 'heir']);
+    await heir.ok('deletePostPeer', { params: target(shared.id) });
+    await settle(harbour, studio);
+  });
+
   // FED-20, FED-33
   test('leaves nothing there when its author’s account is deleted right after ending the share', async () => {
     const leaver = await harbour.join('leaver');

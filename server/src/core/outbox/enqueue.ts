@@ -81,12 +81,12 @@ export async function notifyPeers(
   if (change.kind === 'asset') await notifyFollowersOfAsset(tx, change.objectId);
 }
 
-/** Records that many posts or assets of ours have changed, as `notifyPeers` does for one, in a fixed number of statements. */
+/** Records that many things of ours have changed, as `notifyPeers` does for one, in a fixed number of statements. */
 export async function notifyPeersOfEach(
   tx: Tx,
-  kind: 'post' | 'asset',
+  kind: 'post' | 'asset' | 'collection',
   ids: readonly string[],
-  actorRef: number,
+  actorRef: number | null,
   activity: 'create' | 'update' = 'update',
 ): Promise<void> {
   await record(
@@ -98,7 +98,7 @@ export async function notifyPeersOfEach(
     where exists (select from federation_shares)`,
   );
   if (kind === 'post') await notifyFollowersOfEach(tx, sql`select unnest(${[...ids]}::uuid[]) as post_id`);
-  else
+  if (kind === 'asset')
     await notifyFollowersOfEach(
       tx,
       sql`select m.post_id from post_members m where m.asset_id = any(${[...ids]}::uuid[])`,

@@ -177,7 +177,7 @@ export const merge = handle(mergeUser, async ({ db }, { caller: asked, params, b
     asked,
     async (tx, caller) => {
       const { ref: from, username } = await administered(tx, caller, params.ref);
-      const move = { from, to: body.into };
+      const move = { from, to: body.into, by: caller.ref };
       await checkMove(tx, move);
       return tryOut(tx, body.dry_run === true, async () => {
         const moved = await mergeAccounts(tx, move);

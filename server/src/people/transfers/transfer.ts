@@ -4,21 +4,29 @@ import { administered } from '../../access/administered.ts';
 import { checkUser } from '../../access/known-accounts.ts';
 import { openedByPostsOf, openingAssetsOf } from '../../access/transfers.ts';
 import { handle } from '../../core/handle.ts';
+import { notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
 import { keepingAnAdministrator } from '../roles/last-administrator.ts';
 
-/** The account from which things move, and the one to which they move. */
+/** The account from which things move, the one to which they move, and the administrator who moves them. */
 export interface Move {
   from: number;
   to: number;
+  by: number;
 }
 
 /** Runs a statement that changes rows, and returns how many. */
 export async function changedRows(tx: Tx, statement: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await statement.execute(tx);
   return Number(numAffectedRows ?? 0n);
+}
+
+/** Runs a statement that returns the ids of the rows that it changes. */
+async function changedIds(tx: Tx, statement: RawBuilder<{ id: string }>): Promise<string[]> {
+  const { rows } = await statement.execute(tx);
+  return rows.map(({ id }) => id);
 }
 
 /**
@@ -63,6 +71,21 @@ function endLinks(tx: Tx, { from }: Move): Promise<number> {
   );
 }
 
+/**
+ * Sends the moved things to the peers and followers who have them, with their new author (FED-20, AP-7). In the name of the
+ * account that moved them, since peers do not believe a new author who says so themselves.
+ */
+async function announceMoved(
+  tx: Tx,
+  { to, by }: Move,
+  { posts, assets, collections }: Record<'posts' | 'assets' | 'collections', readonly string[]>,
+): Promise<void> {
+  const actor = by === to ? null : by;
+  await notifyPeersOfEach(tx, 'asset', assets, actor);
+  await notifyPeersOfEach(tx, 'post', posts, actor);
+  await notifyPeersOfEach(tx, 'collection', collections, actor);
+}
+
 /** Moves everything that an account has made (TRANSFER-1 to TRANSFER-4). */
 export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
   const { from, to } = move;
@@ -79,20 +102,20 @@ export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
   const deletedBy = sql`deleted_by_user_ref = case when deleted_by_user_ref = ${from} then ${to}::bigint
     else deleted_by_user_ref end`;
   await nameFollowers(tx, move);
-  const posts = await changedRows(
+  const posts = await changedIds(
     tx,
     sql`update posts p set author_user_ref = ${to}, ${deletedBy}
-      where author_user_ref = ${from} and not ${openingAssetsOf(to)}`,
+      where author_user_ref = ${from} and not ${openingAssetsOf(to)} returning p.id`,
   );
-  const assets = await changedRows(
+  const assets = await changedIds(
     tx,
     sql`update assets set owner_user_ref = ${to}, ${deletedBy}
-      where owner_user_ref = ${from} and not id = any(${keptIds}::uuid[])`,
+      where owner_user_ref = ${from} and not id = any(${keptIds}::uuid[]) returning id`,
   );
-  const collections = await changedRows(
+  const collections = await changedIds(
     tx,
     sql`update collections set owner_user_ref = ${to}, ${deletedBy}
-      where owner_user_ref = ${from}`,
+      where owner_user_ref = ${from} returning id`,
   );
   const comments = await changedRows(
     tx,
@@ -111,10 +134,11 @@ export async function moveContent(tx: Tx, move: Move): Promise<TransferCounts> {
     .select((eb) => eb.fn.countAll<string>().as('count'))
     .where('author_user_ref', '=', from)
     .executeTakeFirst();
+  await announceMoved(tx, move, { posts, assets, collections });
   return {
-    assets,
-    posts,
-    collections,
+    assets: assets.length,
+    posts: posts.length,
+    collections: collections.length,
     comments,
     whiteboards,
     kept_assets: keptIds.length,
@@ -146,7 +170,7 @@ export const transfer = handle(transferUser, async ({ db }, { caller: asked, par
     asked,
     async (tx, caller) => {
       const { ref: from } = await administered(tx, caller, params.ref);
-      const move = { from, to: body.to };
+      const move = { from, to: body.to, by: caller.ref };
       await checkMove(tx, move);
       return tryOut(tx, body.dry_run === true, async () => {
         const moved = await moveContent(tx, move);

@@ -8,6 +8,7 @@ import { receiveDefinitions } from '../fields/offered.ts';
 import type { Install } from '../identity.ts';
 import { mirrorAsset } from '../mirror/asset.ts';
 import { checkAtPeer, isGranted } from '../mirror/objects.ts';
+import { followOwner } from '../mirror/owner.ts';
 import { mirrorCollection, mirrorPost } from '../mirror/post.ts';
 import { purgeUngranted, removeMirrored } from '../mirror/purge.ts';
 import { refreshRecipients } from '../mirror/recipients.ts';
@@ -169,6 +170,7 @@ async function applyObject(
     });
     await refreshAssetAudience(tx, sender.peerId, object.id);
   }
+  await followOwner(tx, sender.peerId, object, receipt);
 }
 
 /** Applies a verified envelope in its transaction. Throws Rejection, which rolls the transaction back. */
