@@ -9,6 +9,7 @@ import { subtitlesKey } from '../../src/platform/storage/object-key.ts';
 import { pdf } from '../media/documents.ts';
 import { stl } from '../media/models.ts';
 import { flac, font, mp4 } from '../media/tagged-files.ts';
+import { auditEvents } from '../support/audit.ts';
 import type { Visitor } from '../support/client.ts';
 import { objectPath, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainText, unknownBytes } from '../support/pictures.ts';
@@ -122,6 +123,21 @@ describe('PUT, GET and DELETE /assets/{id}/subtitles/{lang}', () => {
     expect((await read(mara, asset, 'de')).status).toBe(404);
     expect((await tracksOf(asset)).map(({ lang }) => lang)).toEqual(['en']);
     await mara.refused('deleteSubtitles', { params: { id: asset.id, lang: 'de' } });
+  });
+
+  // ASSET-40, AUDIT-1
+  test('are in the history of the file, and in the audit log when they are of somebody else', async () => {
+    const { id } = await movie();
+    const keeper = await library.join('keeper', 'admin');
+    await put(keeper, { id }, 'de', form(srt('Hallo')));
+    await put(mara, { id }, 'de', form(srt('Guten Tag')));
+    await keeper.ok('deleteSubtitles', { params: { id, lang: 'de' } });
+    const { items } = await mara.ok('listAssetHistory', { params: { id }, query: {} });
+    const edits = items.flatMap(({ who, properties }) => (properties === undefined ? [] : [who?.ref]));
+    expect(edits).toEqual([keeper.ref, mara.ref, keeper.ref]);
+    expect(await auditEvents(library, { target_id: id })).toMatchObject(
+      [1, 2].map(() => ({ event: 'asset.updated', metadata: { changed: ['subtitle_tracks'] } })),
+    );
   });
 
   // SUBTITLE-2

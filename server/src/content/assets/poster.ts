@@ -3,6 +3,7 @@ import type { MediaFacts } from '@vitrine/contract/media';
 import { sql } from 'kysely';
 import { mayRerender } from '../../access/assets.ts';
 import { handle } from '../../core/handle.ts';
+import { recordEdit } from '../../people/audit/record-edit.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { enqueueRender } from './decoding-jobs.ts';
 import { lockEditable } from './edit.ts';
@@ -22,7 +23,7 @@ interface VideoRow {
  */
 export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, params, body }) => {
   const { hash, mime } = await db.transaction().execute(async (tx) => {
-    const { id } = await lockEditable(tx, caller, params.id);
+    const { id, owner } = await lockEditable(tx, caller, params.id);
     const { rows } = await sql<VideoRow>`
       select f.hash, f.mime, f.media,
         exists (select from assets a where a.file_hash = f.hash and ${mayRerender(caller)}) as decides
@@ -33,6 +34,8 @@ export const poster = handle(setAssetPoster, async ({ db, ladder }, { caller, pa
     const duration = row.media.duration_seconds ?? 0;
     if (body.seconds > duration) throw refuse('poster-past-end', { max: duration });
     if (!row.decides) throw refuse('poster-not-yours');
+    const change = { poster: body.seconds };
+    await recordEdit(tx, caller, { kind: 'asset', id, owner }, change);
     return row;
   });
   // Not together with the asset's row: a render job locks the hash first and the assets second.

@@ -1,12 +1,14 @@
 import { canonicalLanguage } from '@vitrine/contract/sidecars';
 import * as contract from '@vitrine/contract/subtitles';
 import { type RawBuilder, sql } from 'kysely';
+import type { SignedIn } from '../../access/caller.ts';
 import { servedWithReviews } from '../../access/reviews.ts';
 import type { Deps } from '../../core/deps.ts';
 import { type FormPart, type HttpFacts, handle, handleForm } from '../../core/handle.ts';
 import { kindOf } from '../../media/sniff.ts';
+import { recordEdit } from '../../people/audit/record-edit.ts';
 import { checkQuota } from '../../people/quotas/check.ts';
-import type { Database } from '../../platform/database/pool.ts';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { checkJson } from '../../platform/http/validate.ts';
@@ -59,6 +61,16 @@ async function readForm({ storage }: Deps, parts: AsyncIterable<FormPart>): Prom
   }
 }
 
+function recordTrack(
+  tx: Tx,
+  caller: SignedIn,
+  { id, owner }: { id: string; owner: number | null },
+  lang: string,
+): Promise<void> {
+  const change = { subtitle_tracks: lang };
+  return recordEdit(tx, caller, { kind: 'asset', id, owner }, change);
+}
+
 /** `PUT /assets/{id}/subtitles/{lang}`: 201 for a new track, 200 for a replaced one. */
 export const put = handleForm(
   contract.putSubtitles,
@@ -72,10 +84,9 @@ export const put = handleForm(
     if ('reason' in prepared) throw refuse('subtitles-unreadable', { reason: prepared.reason });
     try {
       const { created, track } = await deps.db.transaction().execute(async (tx) => {
-        const { id } = await lockEditable(tx, caller, params.id);
-        const { rows } = await sql<{ owner: number | null; mime: string }>`
-          select a.owner_user_ref as owner, f.mime from assets a join files f on f.hash = a.file_hash
-          where a.id = ${id}`.execute(tx);
+        const { id, owner } = await lockEditable(tx, caller, params.id);
+        const { rows } = await sql<{ mime: string }>`
+          select f.mime from assets a join files f on f.hash = a.file_hash where a.id = ${id}`.execute(tx);
         // SUBTITLE-11
         const kind = rows[0] === undefined ? null : kindOf(rows[0].mime);
         if (kind !== 'video' && kind !== 'audio') throw refuse('subtitles-without-time');
@@ -86,7 +97,8 @@ export const put = handleForm(
           prepared,
         });
         // They count towards the quota of the asset's owner, also when someone else adds them.
-        await checkQuota(tx, rows[0]?.owner ?? caller.ref);
+        await checkQuota(tx, owner ?? caller.ref);
+        await recordTrack(tx, caller, { id, owner }, lang);
         return stored;
       });
       return created ? { status: 201 as const, body: track } : { status: 200 as const, body: track };
@@ -154,8 +166,9 @@ export const get = handle(contract.getSubtitles, async (deps, { caller, params, 
 export const remove = handle(contract.deleteSubtitles, async ({ db }, { caller, params }) => {
   const lang = readLanguage(params.lang);
   await db.transaction().execute(async (tx) => {
-    const { id } = await lockEditable(tx, caller, params.id);
+    const { id, owner } = await lockEditable(tx, caller, params.id);
     if (!(await removeSubtitles(tx, id, lang))) throw refuse('subtitles-not-found');
+    await recordTrack(tx, caller, { id, owner }, lang);
   });
   return { status: 204 };
 });

@@ -22,6 +22,8 @@ const propertyWords: Readonly<Record<string, string>> = {
   metadata: phrase('metadata'),
   related: phrase('related files'),
   stack: phrase('stack'),
+  subtitle_tracks: phrase('subtitles'),
+  poster: phrase('cover frame'),
 };
 
 /** Returns the properties of an edit in words, such as "title and tags". */
