@@ -85,10 +85,13 @@ export type Post = Static<typeof Post>;
 /** POST-25: a fraction of the width or height. */
 const Fraction = Type.Number({ minimum: 0, maximum: 1 });
 
+/** The last position of a member. */
+export const lastPlace = 1_000_000;
+
 /** An asset of a post and its position. */
 export const MemberPlace = closed({
   asset_id: Uuid,
-  sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
+  sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: lastPlace })),
 });
 const Members = Type.Array(MemberPlace, { minItems: 1, maxItems: 200 });
 

@@ -270,6 +270,12 @@ describe('members are replaced', () => {
     expect([made.cover_asset_id, made.cover_focal_x]).toEqual([first.id, 0.1]);
     const post = await publish(mara, [three]);
     expect(placesOf(await patch(mara, post.id, { members }))).toEqual(there);
+    // At the end of the positions they move forward, so that the answer may be sent back.
+    const last = members.map(({ asset_id }) => ({ asset_id, sort_order: 1_000_000 }));
+    const edited = await patch(mara, post.id, { members: last });
+    expect(placesOf(edited)).toEqual(members.map(({ asset_id }, i) => [asset_id, 999_998 + i]));
+    const again = edited.members.map(({ asset_id, sort_order }) => ({ asset_id, sort_order }));
+    expect(placesOf(await patch(mara, post.id, { members: again }))).toEqual(placesOf(edited));
   });
 
   // POST-16

@@ -1,4 +1,4 @@
-import type { PostCreate } from '@vitrine/contract/posts';
+import { lastPlace, type PostCreate } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { registerTags } from '../../core/tag-register.ts';
 import type { Tx } from '../../platform/database/pool.ts';
@@ -20,7 +20,7 @@ export interface Place {
 
 /**
  * Returns the members in order, each at a unique position: of several with the same position, the first gets it and the
- * others follow in the given order.
+ * others follow in the given order. Where they would pass the last position, those before them move forward.
  */
 export function placed(members: PostCreate['members']): Place[] {
   const requested = members.map((member, index) => ({
@@ -28,12 +28,16 @@ export function placed(members: PostCreate['members']): Place[] {
     sort_order: member.sort_order ?? index,
   }));
   let last = -1;
-  return requested
+  const places = requested
     .toSorted((a, b) => a.sort_order - b.sort_order)
     .map(({ asset_id, sort_order }) => {
       last = Math.max(sort_order, last + 1);
       return { asset_id, sort_order: last };
     });
+  return places.map(({ asset_id, sort_order }, index) => ({
+    asset_id,
+    sort_order: Math.min(sort_order, lastPlace - (places.length - 1 - index)),
+  }));
 }
 
 /** Inserts a post and its members, which were validated before, and returns its id. */
