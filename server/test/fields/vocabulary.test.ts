@@ -26,6 +26,8 @@ describe('the vocabulary in options.values', () => {
       { ...usual, value: 'red', label: 'red', status: 'active', aliases: [], path: ['red'] },
       { ...usual, value: 'blue', label: 'Blue', status: 'deprecated', aliases: ['azure'], path: ['blue'] },
     ]);
+    const longest = [{ value: 'dawn', label: '🌅'.repeat(200), aliases: ['🌄'.repeat(200)] }];
+    expect(readVocabulary('select', longest)).toMatchObject(longest);
   });
 
   // TERM-5

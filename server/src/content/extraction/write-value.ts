@@ -3,6 +3,7 @@ import { mostOptions, type SetBy } from '@vitrine/contract/field-values';
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { shortened, titleFrom } from '../assets/insert.ts';
+import { charactersIn } from '../fields/types/characters.ts';
 import { rulesOf } from '../fields/types/registry.ts';
 import { type Definition, definitionColumns, faultOf } from '../fields/values/rules.ts';
 import {
@@ -113,7 +114,7 @@ async function holdDefinition(
 function textsOf(found: RawValue): string[] {
   const texts =
     typeof found === 'string' ? [found] : typeof found === 'number' ? [String(found)] : [...found];
-  return texts.filter((text) => !isBlank(text) && text.length <= 200).slice(0, 500);
+  return texts.filter((text) => !isBlank(text) && charactersIn(text) <= 200).slice(0, 500);
 }
 
 /** Converts what was found to the field's type; null when that is impossible. */

@@ -443,6 +443,12 @@ test('a mirrored column is read and written as the asset itself', async () => {
     [{ value_text: 'x' }, stranger, 403],
   ] as const)
     expect([body, (await refusal(title, body, as, id)).status]).toEqual([body, status]);
+  // Characters count as in PATCH, not their UTF-16 units.
+  await set(title, { value_text: '🌅'.repeat(500) });
+  const action = { kind: 'append_field' as const, field_id: description, value_text: '🌅'.repeat(19_000) };
+  const preview = await owner.ok('batchAssets', { body: { ids: [id], action, dry_run: true } });
+  expect(preview).toMatchObject({ changes: 1 });
+  await set(title, { value_text: 'Dawn' });
   await clear(description, id);
   expect(await shown()).toMatchObject({ title: 'Dawn', description: '' });
   const at = { params: { id, field_id: title } };

@@ -4,6 +4,7 @@ import { notifyPeersOfCollectionsWith, notifyPeersOfMembers } from '../../../cor
 import { refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { approvalRequired, checkApprovals } from '../../approvals/gates.ts';
+import { charactersIn } from '../../fields/types/characters.ts';
 import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
 import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
 import { announceEach } from './announce-each.ts';
@@ -115,7 +116,7 @@ export function writeText(name: keyof typeof longest, text: string, appends: boo
   return (step) =>
     columnAction(name, step, ({ value: before }) => {
       const after = appends && before !== '' ? `${before}\n${text}` : text;
-      if (after.length > longest[name])
+      if (charactersIn(after) > longest[name])
         return refused(refuse('value-too-long', { property: name, max: longest[name] }).sentence);
       return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
     });

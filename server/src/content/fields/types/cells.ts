@@ -1,6 +1,7 @@
 import type { ValueMembers } from '@vitrine/contract/field-values';
 import { refuse } from '../../../platform/http/refuse.ts';
 import type { TypedValue } from '../values/typed-value.ts';
+import { charactersIn } from './characters.ts';
 
 /** How values of a type are written in the cells of CSV files (CSV-3). */
 export interface Cells {
@@ -71,7 +72,7 @@ export const termsCells: Cells = {
       .split(TERMS)
       .map((term) => term.trim())
       .filter((term) => term !== '');
-    if (terms.some((term) => term.length > LONGEST_TERM))
+    if (terms.some((term) => charactersIn(term) > LONGEST_TERM))
       throw refuse('value-exceeds-term', { property: code });
     return { value_options: terms };
   },

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { lowerCased, termKey } from '../vocabulary/terms.ts';
 import { termsCells, textCells } from './cells.ts';
-import { emptyValue } from './characters.ts';
+import { charactersIn, emptyValue } from './characters.ts';
 import type { FieldTypeRules } from './field-type.ts';
 import type { Filterable } from './filtering.ts';
 
@@ -59,7 +59,7 @@ function oneOf(takes: readonly FieldType[]): FieldTypeRules {
     parse: (code, { value_text: text }) => {
       if (text == null) return null;
       if (text === '') throw emptyValue(code);
-      if (text.length > 200) throw refuse('value-exceeds-term', { property: code });
+      if (charactersIn(text) > 200) throw refuse('value-exceeds-term', { property: code });
       return { kind: 'text', text };
     },
     faultOf: () => null,

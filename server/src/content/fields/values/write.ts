@@ -8,6 +8,7 @@ import { recordEdits } from '../../../people/audit/record-edit.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
+import { charactersIn } from '../types/characters.ts';
 import { createTerms, isBlank, type Match, matchTerms } from '../vocabulary/terms.ts';
 import { readGiven } from './read-given.ts';
 import {
@@ -216,7 +217,7 @@ const columnLengths = { title: 500, description: 20_000 } as const;
 export function checkColumnLength(field: Definition, value: TypedValue | null): void {
   const { mirrors_column: column } = field;
   if (column === null || value?.kind !== 'text') return;
-  if (value.text.length > columnLengths[column])
+  if (charactersIn(value.text) > columnLengths[column])
     throw refuse('value-exceeds-column', { property: field.code, max: columnLengths[column] });
 }
 

@@ -2,6 +2,7 @@ import { type FieldType, isNested } from '@vitrine/contract/field-types';
 import { languages } from '@vitrine/contract/languages';
 import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { refuse } from '../../../platform/http/refuse.ts';
+import { charactersIn } from '../types/characters.ts';
 import { type Entry, lowerCased, MOST_TERMS, termKey } from './terms.ts';
 
 /** The greatest depth of a tree. */
@@ -29,7 +30,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 
 function readLabel(value: string, label: unknown): string {
   if (label === undefined || label === null) return value;
-  if (typeof label !== 'string' || label.trim() === '' || label.length > 200) {
+  if (typeof label !== 'string' || label.trim() === '' || charactersIn(label) > 200) {
     throw refuse('term-label-malformed', { term: value });
   }
   return label.normalize('NFC').trim();
@@ -60,7 +61,7 @@ export function readAliases(value: string, aliases: unknown): string[] {
     throw refuse('aliases-malformed', { term: value });
   }
   const read = aliases.map((alias: unknown) => {
-    if (typeof alias !== 'string' || alias.trim() === '' || alias.length > 200) {
+    if (typeof alias !== 'string' || alias.trim() === '' || charactersIn(alias) > 200) {
       throw refuse('alias-malformed', { term: value });
     }
     return lowerCased(alias);
