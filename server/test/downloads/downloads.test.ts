@@ -25,6 +25,8 @@ const presets: DownloadPreset[] = [
   { key: 'original', label: 'Original', format: 'original' },
   { key: 'film', label: 'Film', format: 'mp4' },
   { key: 'pdf', label: 'PDF', format: 'pdf' },
+  { key: 'bare-film', label: 'Film, bare', format: 'mp4', metadata: 'strip' },
+  { key: 'bare-pdf', label: 'PDF, bare', format: 'pdf', metadata: 'strip' },
   { key: 'admins', label: 'For administrators', format: 'png', capability: 'system.admin' },
 ];
 
@@ -129,6 +131,23 @@ describe('GET /assets/{id}/file?preset=', () => {
     expect(sent.bytes.subarray(4, 8).toString()).toBe('ftyp');
     expect((await fetchForm(document.id, 'pdf')).bytes.equals(Buffer.from(report))).toBe(true);
     expect((await fetchForm(document.id, 'film')).status).toBe(409);
+  });
+
+  // DOWNLOAD-4
+  test('does not send the metadata of films and PDFs with a preset that removes it', async () => {
+    const fields = { sensitivity: 'org' };
+    const film = await clip({
+      format: 'mp4',
+      video: { source: 'testsrc2=s=160x90:r=25', encoder: 'libx264' },
+      seconds: 0.4,
+    });
+    const [{ id }, document] = [
+      await upload(mara, film, fields, 'tide.mp4'),
+      await upload(mara, pdf(['Two']), fields, 'report.pdf'),
+    ];
+    const statuses = async (key: string, one: string) => (await fetchForm(one, key)).status;
+    expect(await Promise.all(['film', 'bare-film'].map((key) => statuses(key, id)))).toEqual([200, 409]);
+    expect(await statuses('bare-pdf', document.id)).toBe(409);
   });
 
   test('has another ETag for each preset, and sends the original unchanged', async () => {

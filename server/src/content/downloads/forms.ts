@@ -67,8 +67,11 @@ function originalOf({ file_hash, size_bytes, mime, extension, file_name }: Downl
   };
 }
 
-/** Returns the largest stream of a film within the longest edge; an MP4 without streams is sent as it is. */
-function filmOf(file: Downloadable, maxDim: number | undefined): Form {
+/**
+ * Returns the largest stream of a film within the longest edge. An MP4 without streams is sent as it is, unless its metadata
+ * must not be sent along: streams have none.
+ */
+function filmOf(file: Downloadable, maxDim: number | undefined, keepsMetadata: boolean): Form {
   const { pixel_width: width, pixel_height: height, renditions } = file;
   const ratio =
     width === null || height === null || width * height === 0
@@ -80,7 +83,7 @@ function filmOf(file: Downloadable, maxDim: number | undefined): Form {
   });
   const fitting = made.find(({ edge }) => maxDim === undefined || edge * ratio <= maxDim) ?? made.at(-1);
   if (fitting !== undefined) return { ...fitting.rendition, type: 'video/mp4', extension: 'mp4' };
-  if (file.mime === 'video/mp4' && maxDim === undefined) return originalOf(file);
+  if (file.mime === 'video/mp4' && maxDim === undefined && keepsMetadata) return originalOf(file);
   throw refuse('preset-not-for-kind', { format: 'mp4', reason: sentence('its streams are not made yet') });
 }
 
@@ -97,14 +100,17 @@ export async function formOf(
   const { format, max_dim, quality = DEFAULT_QUALITY, colour = 'keep', metadata = 'keep' } = preset;
   const kind = kindOf(file.mime);
   const unfit = (reason: Sentence) => refuse('preset-not-for-kind', { format, reason });
-  if (format === 'original' && metadata === 'keep') return originalOf(file);
+  const keepsMetadata = metadata === 'keep';
+  if (format === 'original' && keepsMetadata) return originalOf(file);
   if (format === 'pdf') {
     if (file.mime !== 'application/pdf') throw unfit(sentence('it is not a PDF'));
+    // DOWNLOAD-4: nothing here removes the metadata of a PDF.
+    if (!keepsMetadata) throw unfit(sentence('its metadata cannot be changed'));
     return originalOf(file);
   }
   if (format === 'mp4') {
     if (kind !== 'video') throw unfit(sentence('it is not a film'));
-    return filmOf(file, max_dim);
+    return filmOf(file, max_dim, keepsMetadata);
   }
   if (kind !== 'image') throw unfit(sentence('it is not a picture'));
   const form: Conversion = {
