@@ -356,6 +356,21 @@ const acts: Acts = {
       run: () => root.ok('updateCollection', { params: { id }, body: { visibility: 'public' } }),
     };
   },
+  'a file placed in another account’s collection': async (account) => {
+    const { id } = await account.ok('createCollection', { body: { name: 'Shelf' } });
+    const asset_id = (await upload(root, plainFile('of the administrator'))).id;
+    return {
+      event: 'collection.updated',
+      actor: root,
+      target: { kind: 'collection', id },
+      metadata: { changed: ['items'] },
+      run: async () => {
+        for (const other of [asset_id, asset_id])
+          await root.ok('addAssetToCollection', { params: { id, asset_id: other } });
+        await root.ok('removeAssetFromCollection', { params: { id, asset_id: id } });
+      },
+    };
+  },
   'public mode changed': () =>
     onLibrary('system.public_mode.changed', { enabled: false }, (body) => root.ok('setPublicMode', { body })),
   'the retention changed': () =>

@@ -9,7 +9,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { type ItemKind, type ItemRef, itemTables, placedItems } from './items.ts';
 import { lockItems } from './lock.ts';
-import { STEP } from './place.ts';
+import { recordItems, STEP } from './place.ts';
 
 type Arrangement =
   | { kind: 'move'; item: ItemRef; before: string | null }
@@ -125,8 +125,10 @@ async function arrange(tx: Tx, id: string, items: readonly ItemRef[]): Promise<v
 export const order = handle(orderCollection, async ({ db }, { caller, params, body }) => {
   const asked = arrangementOf(body);
   await db.transaction().execute(async (tx) => {
-    const { id } = await lockItems(tx, caller, params.id);
+    const locked = await lockItems(tx, caller, params.id);
+    const { id } = locked;
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
+    await recordItems(tx, caller, locked);
     if (asked.kind === 'arrange') {
       const posts = asked.postIds.map((post) => ({ kind: 'post' as const, id: post }));
       await checkPlaced(
@@ -164,9 +166,11 @@ async function checkComplete(tx: Tx, caller: SignedIn, id: string, items: readon
 export const orderAll = handle(orderCollectionItems, async ({ db }, { caller, params, body }) => {
   const items = body.items.map(({ kind, id }) => ({ kind, id: id.toLowerCase() }));
   await db.transaction().execute(async (tx) => {
-    const { id } = await lockItems(tx, caller, params.id);
+    const locked = await lockItems(tx, caller, params.id);
+    const { id } = locked;
     await checkComplete(tx, caller, id, items);
     await arrange(tx, id, items);
+    await recordItems(tx, caller, locked);
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
   });
   return { status: 204 };

@@ -4,8 +4,8 @@ import { arrangedPosts, filesShown } from '../../../access/collections.ts';
 import { notifyPeers } from '../../../core/outbox/enqueue.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { itemTables } from '../../collections/items.ts';
-import { lockItems } from '../../collections/lock.ts';
-import { appendFiles, appendPosts, countItems, takeOut } from '../../collections/place.ts';
+import { type LockedCollection, lockItems } from '../../collections/lock.ts';
+import { appendFiles, appendPosts, countItems, recordItems, takeOut } from '../../collections/place.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
 import {
   type Action,
@@ -55,7 +55,10 @@ function placesIn(
   };
 }
 
-async function notifyOf({ tx, caller }: Step, kind: Kind, id: string): Promise<void> {
+/** Records the change of the collection, and notifies its peers. */
+async function notifyOf({ tx, caller }: Step, kind: Kind, locked: LockedCollection): Promise<void> {
+  const { id } = locked;
+  await recordItems(tx, caller, locked);
   // Peers are not given the files of a collection.
   if (kind === 'post')
     await notifyPeers(tx, { activity: 'update', kind: 'collection', objectId: id, actorRef: caller.ref });
@@ -64,11 +67,12 @@ async function notifyOf({ tx, caller }: Step, kind: Kind, id: string): Promise<v
 async function appendEach(
   step: Step,
   kind: Kind,
-  id: string,
+  locked: LockedCollection,
   changed: readonly Changed<PlaceRow>[],
 ): Promise<void> {
   const { tx, caller } = step;
-  await notifyOf(step, kind, id);
+  const { id } = locked;
+  await notifyOf(step, kind, locked);
   const ids = changed.map(({ row }) => row.id);
   if (kind === 'asset') await appendFiles(tx, caller, id, ids);
   else await appendPosts(tx, caller, id, ids);
@@ -78,7 +82,8 @@ async function appendEach(
 export function addToCollection(kind: Kind, collectionId: string): Action {
   return async (step) => {
     const { tx, caller, items } = step;
-    const { id } = await lockItems(tx, caller, collectionId);
+    const locked = await lockItems(tx, caller, collectionId);
+    const { id } = locked;
     let room = mostItems - (await countItems(tx, id));
     const turns = new Map(items.map((item) => [item.id, item.position]));
     const turnOf = ({ row }: Changed<PlaceRow>) => turns.get(row.id) ?? 0;
@@ -97,7 +102,7 @@ export function addToCollection(kind: Kind, collectionId: string): Action {
           appendEach(
             step,
             kind,
-            id,
+            locked,
             changed.toSorted((a, b) => turnOf(a) - turnOf(b)),
           ),
       ),
@@ -109,16 +114,16 @@ export function addToCollection(kind: Kind, collectionId: string): Action {
 async function takeOutEach(
   step: Step,
   kind: Kind,
-  id: string,
+  locked: LockedCollection,
   changed: readonly Changed<PlaceRow>[],
 ): Promise<void> {
   await takeOut(
     step.tx,
-    id,
+    locked.id,
     kind,
     changed.map(({ row }) => row.id),
   );
-  await notifyOf(step, kind, id);
+  await notifyOf(step, kind, locked);
 }
 
 const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
@@ -130,14 +135,14 @@ const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
 /** Takes items out of a collection; `absent` is the outcome for one that is not there. */
 function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
   return async (step) => {
-    const { id } = await lockItems(step.tx, step.caller, collectionId);
+    const locked = await lockItems(step.tx, step.caller, collectionId);
     return changeRows(
       step,
       placesIn(
         kind,
-        id,
+        locked.id,
         (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(row) }),
-        (changed) => takeOutEach(step, kind, id, changed),
+        (changed) => takeOutEach(step, kind, locked, changed),
       ),
     );
   };
@@ -155,7 +160,8 @@ export const undoAdd = (kind: Kind, collectionId: string): Action =>
 export function undoRemove(kind: Kind, collectionId: string): Action {
   return async (step) => {
     const { tx, caller } = step;
-    const { id } = await lockItems(tx, caller, collectionId);
+    const locked = await lockItems(tx, caller, collectionId);
+    const { id } = locked;
     const { table, id: column } = itemTables[kind];
     return changeRows(
       step,
@@ -165,7 +171,7 @@ export function undoRemove(kind: Kind, collectionId: string): Action {
         ({ position }, record) =>
           position === null ? { outcome: 'changed', record: record ?? {} } : changedSince,
         async (changed) => {
-          await appendEach(step, kind, id, changed);
+          await appendEach(step, kind, locked, changed);
           const places = changed.map(({ row, record }) => ({ ...record, item_id: row.id }));
           await sql`update ${table} placed
             set position = r.position, added_by = r.added_by, added_at = r.added_at
