@@ -48,10 +48,13 @@ export function admit(operation: Operation, caller: Caller, publicMode: boolean)
   if (operation.whileImpersonating === 'refused') checkNotImpersonating(caller);
 }
 
-/** Returns whether the caller of an open stream is still admitted: the same account, or none in public mode (PUBLIC-1). */
+/**
+ * Returns whether the caller of an open stream is still admitted: the same account, unless it lacks a second factor by now
+ * (ROLE-25), or none in public mode (PUBLIC-1).
+ */
 export function staysAdmitted(before: Caller, now: Caller, publicMode: boolean): boolean {
   if (now.kind === 'anonymous') return before.kind === 'anonymous' && publicMode;
-  return before.kind === 'user' && before.ref === now.ref;
+  return before.kind === 'user' && before.ref === now.ref && now.requiredStep === undefined;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Operation } from '@vitrine/contract/operation';
 import { operations } from '@vitrine/contract/operations';
 import { describe, expect, test } from 'vitest';
+import { listen } from '../notifications/streams.ts';
 import { softwarePasskey } from '../support/authenticator.ts';
 import { openLibrary } from '../support/library.ts';
 import { actAs, bearer, totpCode } from '../support/people.ts';
@@ -36,6 +37,17 @@ describe('an account whose role requires a second factor', () => {
     await ada.ok('confirmTwoFactor', { body: { code: totpCode(secret_base32) } });
     expect(await ada.ok('getMe')).not.toHaveProperty('required_step');
     await ada.ok('listPosts');
+  });
+
+  test('receives nothing more in the streams that it has open', async () => {
+    const pia = await library.join('pia');
+    const stream = await listen(address, { cookie: pia });
+    expect(await stream.next()).toBe(0);
+    await root.ok('setUserRole', { params: { ref: pia.ref }, body: { role_id: role.id } });
+    await root.ok('followUser', { params: { ref: pia.ref } });
+    await library.runJobs();
+    await stream.ended;
+    expect(stream.counts).toEqual([0]);
   });
 
   test('is admitted with a passkey, until it removes the last one', async () => {
