@@ -140,6 +140,16 @@ describe('signing in', () => {
     const [first, second] = [await accountOf('ida'), await accountOf('ivo')];
     expect([first?.role, second?.role]).toEqual(['viewer', 'viewer']);
     expect([await teamsOf(first?.ref), await teamsOf(second?.ref)]).toEqual([[other], [team]]);
+    // An invitation that its creator may no longer give does not hide an earlier one.
+    await invite({ email: 'una@studio.example', role: 'viewer' });
+    const demoted = await library.join('demoted', 'admin');
+    await demoted.ok('createInvitation', { body: { email: 'una@studio.example', role: 'admin' } });
+    await setRole(library, demoted, 'member');
+    await change({ creation: 'invited' });
+    const una = { sub: 'id-of-una', preferred_username: 'una', email: 'una@studio.example' };
+    expect((await signInAs({ ...una, email_verified: true })).page).toBe('/');
+    expect((await accountOf('una'))?.role).toBe('viewer');
+    await change({ creation: 'first_sign_in' });
     // A person with an account does not use up an invitation.
     const spare = await invite({ role: 'admin' });
     expect((await signInAs(ida, `?invitation=${spare.token}`)).page).toBe('/');

@@ -34,6 +34,9 @@ export function withToken(token: string): RawBuilder<boolean> {
 
 const noLock = sql``;
 
+/** More invitations of one e-mail are not considered. */
+const MOST_CANDIDATES = 100;
+
 /** Returns the newest invitation `i` that meets a condition and can be accepted, or null (INVITE-3, INVITE-6). */
 export async function findOpenInvitation(
   db: Database,
@@ -43,12 +46,13 @@ export async function findOpenInvitation(
   const { rows } = await sql<InvitationRow>`
     select i.id, i.email, i.email_key, i.role_id, r.code as role, i.given_by_user_ref
     from invitations i join roles r on r.id = i.role_id
-    where ${which} and ${openInvitations} order by i.created_at desc, i.id desc limit 1 ${lock}`.execute(db);
-  const row = rows[0];
-  if (row === undefined) return null;
-  const { given_by_user_ref, ...invitation } = row;
-  const giver = await giverOf(db, given_by_user_ref, await capabilitiesOfRole(db, row.role_id));
-  return giver === null ? null : { ...invitation, giver };
+    where ${which} and ${openInvitations} order by i.created_at desc, i.id desc
+    limit ${MOST_CANDIDATES} ${lock}`.execute(db);
+  for (const { given_by_user_ref, ...invitation } of rows) {
+    const giver = await giverOf(db, given_by_user_ref, await capabilitiesOfRole(db, invitation.role_id));
+    if (giver !== null) return { ...invitation, giver };
+  }
+  return null;
 }
 
 /**
