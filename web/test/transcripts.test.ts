@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { trackName } from '#lib/assets/labels.ts';
 import { passagesWith, readTranscript } from '../src/lib/transcripts/transcript.ts';
 
 const vtt = `WEBVTT
@@ -19,6 +20,17 @@ The bell & the buoy
 00:00:08.000 --> 00:00:09.000
 <b></b>
 `;
+
+test('names a subtitle track by its label, or its language if that has a name', () => {
+  const names = [
+    { lang: 'pt-BR', label: '' },
+    { lang: 'de', label: 'de' },
+    { lang: 'en', label: 'Director' },
+    { lang: 'und', label: '' },
+    { lang: 'en-x-forced', label: '' },
+  ].map(trackName);
+  expect(names).toEqual(['Brazilian Portuguese', 'German', 'Director', 'an unknown language', 'en-x-forced']);
+});
 
 // SUBTITLE-13
 describe('a transcript', () => {

@@ -246,6 +246,9 @@ test('gives a stored film subtitles and another cover frame', async () => {
   await mara.getByRole('button', { name: 'Add subtitles' }).click();
   const dialog = mara.getByRole('dialog');
   const words = { name: 'reel.pt-BR.srt', mimeType: 'text/plain', buffer: Buffer.from(subtitles) };
+  // The language of a file that was chosen before must not be given to another.
+  await dialog.getByLabel('File').setInputFiles({ ...words, name: 'reel.de.srt' });
+  await expect.poll(() => dialog.getByLabel('Language').inputValue()).toBe('de');
   await dialog.getByLabel('File').setInputFiles(words);
   await expect.poll(() => dialog.getByLabel('Language').inputValue()).toBe('pt-BR');
   await dialog.getByRole('button', { name: 'Add' }).click();

@@ -20,6 +20,7 @@ const words: Partial<Readonly<Record<ErrorCode, string>>> = {
   'second-factor-required': 'Set up a second factor first. Your role needs one.',
   'server-error': 'Something went wrong on the server. Try again in a moment.',
   'sidecar-not-installed': 'Searching by picture is not set up in this library.',
+  'subtitles-language-invalid': 'Enter the code of a language, such as en, de or pt-BR.',
   'too-many-requests': 'Too many requests. Wait a moment, then try again.',
   'two-factor-code-invalid': wrongCode,
   'two-factor-enrolment-code-invalid': wrongCode,

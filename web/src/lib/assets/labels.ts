@@ -28,8 +28,18 @@ export function titleOf(asset: Asset): string {
   return asset.restricted ? 'Not shared with you' : nameOf(asset);
 }
 
-/** Returns the English name of the language of subtitles. */
+/** Returns the name of the language of subtitles, in the language of the page. */
 export function languageOf(tag: string): string {
   if (tag === 'und') return phrase('an unknown language');
-  return new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
+  try {
+    return new Intl.DisplayNames([locale()], { type: 'language' }).of(tag) ?? tag;
+  } catch {
+    // Tags with extensions, such as `en-x-forced`, are valid but have no names.
+    return tag;
+  }
+}
+
+/** Returns the name of a subtitle track: its label, or else its language. */
+export function trackName({ lang, label }: { readonly lang: string; readonly label: string }): string {
+  return label.trim() === '' || label === lang ? languageOf(lang) : label;
 }

@@ -1,3 +1,4 @@
+import { trackName } from '#lib/assets/labels.ts';
 import type { ViewerItem, ViewerMedia, ViewerSource } from '#lib/viewer/item.ts';
 
 /** A subtitle track of text. */
@@ -20,5 +21,9 @@ export function textTracks(
       ({ source_format: format }) => format !== 'pgs' && format !== 'vobsub',
     ) ??
     [];
-  return tracks.map(({ lang, label }) => ({ lang, label: label || lang, src: source.subtitle(item, lang) }));
+  return tracks.map((track) => ({
+    lang: track.lang,
+    label: trackName(track),
+    src: source.subtitle(item, track.lang),
+  }));
 }

@@ -81,5 +81,9 @@ export function sendSubtitles(
   const [method, path] = routes.putSubtitles;
   const form = new FormData();
   form.append('file', file, file.name);
-  return sendForm([method, path.replace('{id}', assetId).replace('{lang}', lang)], form, onSent);
+  return sendForm(
+    [method, path.replace('{id}', assetId).replace('{lang}', encodeURIComponent(lang))],
+    form,
+    onSent,
+  );
 }
