@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { rereadAfter } from '#lib/assets/arrival.ts';
 import { assetPatch, changesBetween, draftOf } from '#lib/assets/asset-draft.ts';
 import { libraryAddress, ownAssets, readAssetFilter } from '#lib/assets/asset-filter.ts';
 import { explainBlur, isVeiled } from '#lib/assets/mature.ts';
@@ -35,6 +36,15 @@ describe('filters of the library page', () => {
     const many = Array.from({ length: 14 }, (_, at) => `tag=t${at % 12}`).join('&');
     expect(readAssetFilter(new URLSearchParams(many)).tags).toHaveLength(10);
   });
+});
+
+test('reads an asset again while it is rendered, and for a minute after its upload', () => {
+  const at = Date.parse('2026-03-01T12:00:00.000Z');
+  const made = (age: number, given = {}) =>
+    rereadAfter(assetOf('a', { created_at: new Date(at - age).toISOString(), ...given }), at);
+  expect([made(0), made(59_000), made(61_000), made(-3_600_000)]).toEqual([2000, 2000, false, false]);
+  expect(made(3_600_000, { processing_status: 'pending' })).toBe(2000);
+  expect(rereadAfter({ id: 'a', restricted: true }, at)).toBe(false);
 });
 
 describe('a changed asset', () => {

@@ -13,6 +13,7 @@ import { putFreshAssets } from '#lib/posts/queries.ts';
 import type { ReadKeys } from '#lib/selection/read-keys.ts';
 import { readAtEveryVisit, type Service } from '#lib/service.ts';
 import { withSeededLabel } from '#lib/translations/seeded.ts';
+import { rereadAfter } from './arrival.ts';
 import { type AssetFilter, assetFiltersOf, assetQueryOf } from './asset-filter.ts';
 
 type Library = InfiniteData<AnswerOf<Operations['listAssets']>, string>;
@@ -95,18 +96,13 @@ export async function setRelated(
   ]);
 }
 
-/** Reads one asset or its placeholder; polls while its renditions are being made. */
+/** Reads one asset or its placeholder; polls while its renditions are being made and its metadata are read. */
 export function assetQuery({ client }: Service, id: string) {
   return queryOptions<Asset>({
     queryKey: ['asset', id],
     queryFn: ({ signal }) => client.call('getAsset', { params: { id }, signal }),
-    refetchInterval: ({ state }) => (state.data !== undefined && isPending(state.data) ? 2000 : false),
+    refetchInterval: ({ state }) => (state.data === undefined ? false : rereadAfter(state.data)),
   });
-}
-
-/** Returns whether its renditions are still being made. */
-export function isPending(asset: Asset): boolean {
-  return !asset.restricted && asset.processing_status === 'pending';
 }
 
 /** Reads the sizes in which pictures exist. */
