@@ -150,6 +150,16 @@ test('places comments on a picture by keyboard and by mouse, where they stay whi
   // Keys that come before the focus would be shortcuts.
   await expect.poll(() => isFocused(text)).toBe(true);
   await mara.keyboard.type('The middle');
+  // What was written about a file is kept when the viewer closes.
+  await viewer(mara).getByRole('button', { name: 'Close', exact: true }).click();
+  await viewer(mara).waitFor({ state: 'detached' });
+  await fullScreen(mara).click();
+  await viewer(mara)
+    .getByText(/^\d+%$/)
+    .waitFor();
+  await mara.keyboard.press('c');
+  await expect.poll(() => isFocused(text)).toBe(true);
+  expect(await text.inputValue()).toBe('The middle');
   await mara.keyboard.press('Control+Enter');
   await entry(mara, 'The middle').waitFor();
   const [middle] = await anchorsOf(mara, buoy);

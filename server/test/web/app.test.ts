@@ -130,7 +130,11 @@ test('an account finds nothing that another account stored before its session en
   await anna.evaluate(() => localStorage.setItem('a draft', 'of anna'));
   // Headless browsers refuse notifications.
   await anna.getByText('This browser blocks notifications of this site').waitFor();
+  await visit(anna, `/posts/${pier}`);
+  await anna.getByLabel('Write a comment').fill('Too late');
   await anna.request.post('/api/v1/auth/logout');
+  await anna.getByRole('button', { name: 'Comment', exact: true }).click();
+  await anna.waitForURL(`**/sign-in?next=${encodeURIComponent(`/posts/${pier}`)}`);
   await studio.library.join('ben');
   const password = 'correct horse battery';
   const answer = await anna.request.post('/api/v1/auth/login', { data: { username: 'ben', password } });

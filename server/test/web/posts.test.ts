@@ -182,14 +182,21 @@ test('comments, replies, edits, likes and deletes; returns the text when sending
   await ben.getByRole('article', { name: 'Comment by Ben Sol' }).getByText('First words').waitFor();
   await ben.getByRole('heading', { name: '1 comment' }).waitFor();
 
-  // A comment that cannot be sent returns to the field.
-  await ben.route('**/comments', (route) =>
-    route.request().method() === 'POST' ? route.abort() : route.continue(),
-  );
+  // A comment that cannot be sent returns to the field, before what was written meanwhile.
+  const { promise: written, resolve: goOn } = Promise.withResolvers<void>();
+  await ben.route('**/comments', async (route) => {
+    if (route.request().method() !== 'POST') return route.continue();
+    await written;
+    return route.abort();
+  });
   await field.fill('Lost words');
   await send.click();
+  await expect.poll(() => field.inputValue()).toBe('');
+  await field.fill('More words');
+  goOn();
   await ben.getByRole('alert').filter({ hasText: 'cannot be reached' }).waitFor();
-  await expect.poll(() => field.inputValue()).toBe('Lost words');
+  await expect.poll(() => field.inputValue()).toBe('Lost words\n\nMore words');
+  await field.fill('Lost words');
   await expect.poll(() => ben.getByRole('article').count()).toBe(1);
   await ben.unroute('**/comments');
   await send.click();

@@ -52,7 +52,8 @@ export function createServiceMutation(service: Service): ServiceMutation {
   };
 }
 
-async function leaveIfSignedOut(service: Service): Promise<void> {
+/** Shows the page to a visitor, which may lead to the sign-in page, if the session has ended. */
+export async function leaveIfSignedOut(service: Service): Promise<void> {
   try {
     await refreshUser(service);
   } catch (error) {
