@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { clip } from '../media/clips.ts';
 import { animatedGif, jpeg } from '../support/pictures.ts';
 import { call, publish, uploadReady } from './call.ts';
-import { drag, naturalWidth, overhang, phone, placeIn, visit } from './hands.ts';
+import { drag, isFocused, naturalWidth, overhang, phone, placeIn, visit } from './hands.ts';
 import { openStudio } from './studio.ts';
 
 const studio = await openStudio();
@@ -113,22 +113,41 @@ test('a guest picks, comments and approves, and the owner sees it and mutes them
   expect(await outsider.getByRole('button', { name: 'Pick Pier' }).count()).toBe(0);
   await panel.getByLabel('Your name').fill('Jonas');
   await panel.getByRole('button', { name: 'Continue' }).click();
-  await outsider.getByRole('button', { name: 'Pick Pier' }).click();
+  // On a slow connection, a pick neither blocks the next one nor takes the focus away.
+  const { promise: fast, resolve: hasten } = Promise.withResolvers<void>();
+  await outsider.route('**/api/v1/links/**', (route) => fast.then(() => route.continue()));
+  const pier = outsider.getByRole('button', { name: 'Pick Pier' });
+  const quay = outsider.getByRole('button', { name: 'Pick Quay' });
+  await pier.press('Enter');
+  await quay.press('Enter');
+  await expect.poll(() => quay.getAttribute('aria-pressed')).toBe('true');
+  expect(await isFocused(quay)).toBe(true);
+  hasten();
   await panel.getByText('1 of 1 picked').waitFor();
-  await outsider.getByRole('button', { name: 'Pick Quay' }).click();
   await panel.getByRole('alert').waitFor();
-  await panel.getByLabel('Comment').fill('<b>Lovely</b>');
+  await expect.poll(() => quay.getAttribute('aria-pressed')).toBe('false');
+  expect(await pier.getAttribute('aria-pressed')).toBe('true');
+
+  const comment = panel.getByRole('textbox', { name: 'Your comment' });
+  const { promise: soon, resolve: send } = Promise.withResolvers<void>();
+  await outsider.route('**/comments', (route) => soon.then(() => route.continue()));
+  await comment.fill('<b>Lovely</b>');
   await panel.getByLabel('About').selectOption('Pier');
   await panel.getByRole('button', { name: 'Send comment' }).click();
+  await comment.press('End');
+  await outsider.keyboard.type(' And warm');
+  send();
   await panel.getByText('<b>Lovely</b>').waitFor();
+  await expect.poll(() => comment.inputValue()).toBe('And warm');
+  await outsider.unrouteAll({ behavior: 'wait' });
+  await comment.fill('');
   await panel.getByRole('button', { name: 'Approve' }).click();
   await panel.getByText('Approved').waitFor();
   const place = { asset_id: first, anchor: { kind: 'point', x: 0.5, y: 0.5 }, body: 'Too dark' };
   await call(outsider, 'POST', `/links/${address.split('/').at(-1)}/annotations`, place);
   await outsider.reload();
   await panel.getByText('<b>Lovely</b>').waitFor();
-  const picked = outsider.getByRole('button', { name: 'Pick Pier' });
-  await expect.poll(() => picked.getAttribute('aria-pressed')).toBe('true');
+  await expect.poll(() => pier.getAttribute('aria-pressed')).toBe('true');
   for (const size of sizes) {
     await outsider.setViewportSize(size);
     expect(await overhang(outsider)).toBe(0);

@@ -15,6 +15,7 @@ export interface GuestVisit {
   readonly more: boolean;
   readonly busy: boolean;
   readonly problem: string | undefined;
+  /** Returns whether a file is picked, including a change that is not yet confirmed. */
   isPicked(asset: LinkedAsset): boolean;
   giveName(name: string): Promise<boolean>;
   toggle(asset: LinkedAsset): Promise<boolean>;
@@ -41,7 +42,7 @@ export interface GuestVisit {
 /** Comments per page. */
 const PAGE = 200;
 
-/** Creates the actions of a guest. They run one at a time. */
+/** Creates the actions of a guest. They run one at a time; picks wait for each other and are shown at once. */
 export function openGuestVisit(client: Client<Operations>, token: string, view: LinkView): GuestVisit {
   const picked = new SvelteMap<string, boolean>();
   let guest = $state.raw<GuestState | undefined>(view.guest);
@@ -96,6 +97,24 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
   }
 
   const isPicked = (asset: LinkedAsset) => picked.get(asset.id) ?? asset.picked ?? false;
+  let lastPick: Promise<unknown> = Promise.resolve();
+  /** The number of presses of each file: the response to an earlier press must not undo a later one. */
+  const presses = new SvelteMap<string, number>();
+
+  async function sendPick(id: string, isWanted: boolean, press: number): Promise<boolean> {
+    const put = (state: boolean) => presses.get(id) === press && picked.set(id, state);
+    try {
+      const operation = isWanted ? 'pickLinkedAsset' : 'unpickLinkedAsset';
+      const state = await client.call(operation, { params: { token, asset_id: id } });
+      put(state.picked);
+      if (guest !== undefined) guest = { ...guest, pick_count: state.pick_count };
+      return true;
+    } catch (error) {
+      put(!isWanted);
+      problem = problemText(error);
+      return false;
+    }
+  }
 
   return {
     get guest() {
@@ -119,13 +138,16 @@ export function openGuestVisit(client: Client<Operations>, token: string, view: 
         const named = await client.call('nameGuest', { params: { token }, body: { name } });
         guest = { muted: false, pick_count: 0, decisions: { assets: [] }, ...guest, ...named };
       }),
-    toggle: (asset) =>
-      run(async () => {
-        const operation = isPicked(asset) ? 'unpickLinkedAsset' : 'pickLinkedAsset';
-        const state = await client.call(operation, { params: { token, asset_id: asset.id } });
-        picked.set(asset.id, state.picked);
-        if (guest !== undefined) guest = { ...guest, pick_count: state.pick_count };
-      }),
+    toggle(asset) {
+      const isWanted = !isPicked(asset);
+      const press = (presses.get(asset.id) ?? 0) + 1;
+      presses.set(asset.id, press);
+      picked.set(asset.id, isWanted);
+      problem = undefined;
+      const sent = lastPick.then(() => sendPick(asset.id, isWanted, press));
+      lastPick = sent;
+      return sent;
+    },
     decide: (decision, note) =>
       run(async () => {
         const body = { decision, ...(note.trim() === '' ? {} : { note: note.trim() }) };
