@@ -17,9 +17,13 @@ const picture = async (seed: number) =>
 
 // REVIEW-1, REVIEW-3, REVIEW-5, REVIEW-10, APPROVAL-1, APPROVAL-5
 test('a draft is reviewed, approved and published, at a desk and on a phone', async () => {
+  // More than a page of the list of teams.
+  const crews = Array.from({ length: 51 }, (_, at) => `Crew ${100 + at}`);
+  await Promise.all(crews.map((name) => call(mara, 'POST', '/teams', { name })));
   await visit(mara, '/admin/reviews');
   const gate = mara.getByRole('group', { name: 'Before a post is published' });
   await gate.getByLabel('Approvals').selectOption('1 approval');
+  await gate.getByRole('option', { name: 'Members of Crew 150' }).waitFor({ state: 'attached' });
   await mara.getByRole('button', { name: 'Save', exact: true }).click();
   await mara.getByText('Saved', { exact: true }).waitFor();
 

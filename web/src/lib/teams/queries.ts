@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/svelte-query';
 import type { Team } from '@vitrine/contract/teams';
-import { byCursor, pageParams } from '#lib/paging.ts';
+import { byCursor, pageParams, readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
 /** Lists teams by name, with their counts; an empty `q` lists all. */
@@ -10,6 +10,15 @@ export function teamsQuery({ client }: Service, q: string) {
     ...byCursor,
     queryFn: ({ pageParam, signal }) =>
       client.call('listTeams', { query: { ...pageParams(pageParam), ...(q === '' ? {} : { q }) }, signal }),
+  });
+}
+
+/** Lists all teams by name, as choices. */
+export function everyTeamQuery({ client }: Service) {
+  return queryOptions({
+    // An object, because strings are what teams are searched for.
+    queryKey: ['teams', { every: true }],
+    queryFn: ({ signal }) => readToEnd((page) => client.call('listTeams', { query: page, signal })),
   });
 }
 

@@ -1,7 +1,6 @@
 import { queryOptions } from '@tanstack/svelte-query';
 import type { UserAction, UserActionKind, UserBatchPreview } from '@vitrine/contract/user-batches';
 import type { AccountFilter } from '#lib/admin/status.ts';
-import { readToEnd } from '#lib/paging.ts';
 import type { Service } from '#lib/service.ts';
 
 /** The accounts that a batch changes: named, or all matches of the list. */
@@ -68,12 +67,4 @@ export async function startAccountBatch(
   const answer = await send(service, target, { action, isDryRun: false });
   if (!('job_id' in answer)) throw new Error('a batch was only previewed');
   return answer.job_id;
-}
-
-/** Lists all teams by name, as choices. */
-export function everyTeamQuery({ client }: Service) {
-  return queryOptions({
-    queryKey: ['admin', 'teams'],
-    queryFn: ({ signal }) => readToEnd((page) => client.call('listTeams', { query: page, signal })),
-  });
 }
