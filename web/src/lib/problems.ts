@@ -17,6 +17,7 @@ const words: Partial<Readonly<Record<ErrorCode, string>>> = {
   'comments-disabled': 'Comments on this post are closed.',
   'guest-without-name': 'Enter your name first.',
   'link-password-required': 'This link needs a password.',
+  'not-found': 'This is no longer here, or it is not shared with you.',
   'second-factor-required': 'Set up a second factor first. Your role needs one.',
   'server-error': 'Something went wrong on the server. Try again in a moment.',
   'sidecar-not-installed': 'Searching by picture is not set up in this library.',
