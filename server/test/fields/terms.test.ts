@@ -185,6 +185,22 @@ describe('PATCH /fields/{id}/terms/{value}', () => {
       expect(errorOf(await patchTerm(id, value, body))).toEqual([status, expect.stringContaining(named)]);
   });
 
+  // TERM-6
+  test('finds terms in both forms of Unicode, and so does a merge', async () => {
+    const { id } = await vocabulary('tree', ['é', 'a', 'b']);
+    const decomposed = 'é'.normalize('NFD');
+    await patchTerm(id, decomposed, { label: 'É' });
+    await patchTerm(id, 'a', { parent: decomposed });
+    await patchTerm(id, 'b', { status: 'archived', replaced_by: decomposed });
+    const children = [{ value: 'a', status: 'archived', replaced_by: 'é' }];
+    const body = { source: 'a', target: decomposed, reason: 'the same' };
+    await editor.ok('mergeFieldTerms', { params: { id }, body });
+    expect(await valuesOf(id)).toEqual([
+      { value: 'é', label: 'É', children },
+      { value: 'b', status: 'archived', replaced_by: 'é' },
+    ]);
+  });
+
   test('moves a term with its descendants, but not below itself or too deep', async () => {
     const moved = { value: 'b', children: ['c'] };
     const { id } = await vocabulary('tree', [

@@ -203,11 +203,17 @@ async function showOne(db: Database, fieldId: string, value: string): Promise<Te
   return showTerm(rows[0]);
 }
 
+/** Returns a slug that a client names as it is stored (TERM-6); null and undefined stay. */
+function composed<S extends string | null | undefined>(slug: S): S | string {
+  return typeof slug === 'string' ? slug.normalize('NFC') : slug;
+}
+
 export const change = handle(updateFieldTerm, async ({ db }, { caller, params, body }) => {
-  const { replaced_by: givenSuccessor, parent } = patchOf(body, ['replaced_by', 'parent']);
+  const named = patchOf(body, ['replaced_by', 'parent']);
+  const [givenSuccessor, parent] = [composed(named.replaced_by), composed(named.parent)];
   const answer = await db.transaction().execute(async (tx) => {
     const field = await lockVocabulary(tx, params.id);
-    const term = await readTerm(tx, field.id, params.value);
+    const term = await readTerm(tx, field.id, composed(params.value));
     if (term === undefined) throw notFound();
     const { value } = term;
     if (!asksForChange(body)) return showOne(tx, field.id, value);

@@ -152,7 +152,8 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
   const answer = await db.transaction().execute(async (tx) => {
     await lockDefinitions(tx);
     const field = await lockVocabulary(tx, params.id, shownDefinitions(caller));
-    const the: LockedMerge = { field, source: body.source, target: body.target };
+    const [source, target] = [body.source.normalize('NFC'), body.target.normalize('NFC')];
+    const the: LockedMerge = { field, source, target };
     await checkEnds(tx, the);
     const defaults = await defaultsToMove(tx, the);
     const conditions = await conditionsToMove(tx, the);
@@ -184,7 +185,6 @@ export const merge = handle(mergeFieldTerms, async ({ db }, { caller, params, bo
       metadata: { code: field.code, reason: body.reason, ...report },
     });
     if (!inSteps) return report;
-    const { source, target } = the;
     const run = await startMerge(tx, { fieldId: field.id, source, target, total, actorRef: caller.ref });
     return { ...report, run };
   });
