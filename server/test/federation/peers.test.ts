@@ -364,3 +364,31 @@ test('a new share brings earlier comments, and removing a peer ends every share 
   expect(created).toHaveLength(1);
   expect(await yard.root.ok('getPeer', { params: { id: quayAtYard } })).toMatchObject({ state: 'disabled' });
 });
+
+// FED-11, FED-14
+test('libraries pair again after one ended the pairing, whichever of them offers', async () => {
+  const [mole, pier] = [await openInstall('Mole'), await openInstall('Pier')];
+  const { peerOfOne: pierAtMole, peerOfOther } = await pair(mole, pier);
+  const peersAt = async ({ root }: typeof mole) => (await root.ok('listPeers')).items;
+  const connected = [{ state: 'connected', accepted_here: true, accepted_there: true, last_error: null }];
+  const acceptAtMole = () => mole.root.ok('acceptPeer', { params: { id: pierAtMole } });
+
+  await pier.root.ok('removePeer', { params: { id: peerOfOther } });
+  await settle(pier, mole);
+  const { id: moleAtPier } = await pier.root.ok('addPeer', { body: { address: mole.address } });
+  expect(await pier.root.ok('acceptPeer', { params: { id: moleAtPier } })).toMatchObject({
+    state: 'pending_outbound',
+  });
+  expect(await peersAt(mole)).toMatchObject([{ state: 'pending_inbound', accepted_here: false }]);
+  await acceptAtMole();
+  expect([await peersAt(mole), await peersAt(pier)]).toMatchObject([connected, connected]);
+
+  await pier.root.ok('removePeer', { params: { id: moleAtPier } });
+  await settle(pier, mole);
+  expect(await acceptAtMole()).toMatchObject({ state: 'pending_outbound' });
+  await verifyOffers(pier);
+  const [offered] = await peersAt(pier);
+  expect(offered).toMatchObject({ state: 'pending_inbound' });
+  await pier.root.ok('acceptPeer', { params: { id: offered?.id ?? '' } });
+  expect([await peersAt(mole), await peersAt(pier)]).toMatchObject([connected, connected]);
+});

@@ -39,6 +39,11 @@ export function readHandshake(
   return { ...instance, nonce: step.nonce };
 }
 
+/** Returns whether the peer has ended the pairing (FED-14): one that was disabled here is still accepted on both sides. */
+export function hasEnded(peer: { state: string; accepted_here: boolean; accepted_there: boolean }): boolean {
+  return peer.state === 'disabled' && !(peer.accepted_here && peer.accepted_there);
+}
+
 interface KnownPeer {
   id: string;
   public_key: Buffer;

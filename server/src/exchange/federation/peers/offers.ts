@@ -9,7 +9,7 @@ import { Rejection } from '../protocol/rejection.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { logRefused } from '../rejections.ts';
 import type { SignedRequest } from '../signed-request.ts';
-import { readHandshake } from './handshake.ts';
+import { hasEnded, readHandshake } from './handshake.ts';
 import { type FoundInstance, readInstanceAt } from './instance.ts';
 
 /** An offer counts as open for at least this long, so that the bounds do not tell how its look-up ended. */
@@ -86,14 +86,17 @@ interface KnownPeer {
   state: 'pending_inbound' | 'pending_outbound' | 'connected' | 'disabled';
   nonce: string;
   accepted_here: boolean;
+  accepted_there: boolean;
 }
 
 /** Returns the peer with this address and key under its lock; null if there is none. */
 async function lockKnown(tx: Tx, { url, publicKey }: Offer): Promise<KnownPeer | null> {
-  const { rows } = await sql<KnownPeer>`select id, state, nonce, accepted_here_at is not null as accepted_here
+  const { rows } =
+    await sql<KnownPeer>`select id, state, nonce, accepted_here_at is not null as accepted_here,
+      accepted_there_at is not null as accepted_there
     from federation_peers where instance_url = ${url} and public_key = ${publicKey} for no key update`.execute(
-    tx,
-  );
+      tx,
+    );
   return rows[0] ?? null;
 }
 
@@ -101,12 +104,16 @@ async function lockKnown(tx: Tx, { url, publicKey }: Offer): Promise<KnownPeer |
 async function repeatOffer(tx: Tx, peer: KnownPeer, offer: Offer): Promise<{ state: string }> {
   // Both sides may have offered at once; then the offer is also the acceptance of the other side.
   const agreed = peer.state === 'pending_outbound' && peer.accepted_here;
-  const state = agreed ? 'connected' : peer.state;
+  // The peer had ended the pairing; this one is new, and an administrator here accepts it like any other.
+  const isNew = hasEnded(peer);
+  const state = agreed ? 'connected' : isNew ? 'pending_inbound' : peer.state;
   await sql`update federation_peers set state = ${state}, accepted_there_at = coalesce(accepted_there_at, now()),
-      nonce = case when state = 'pending_inbound' then ${offer.nonce} else nonce end,
+      accepted_here_at = case when ${isNew} then null else accepted_here_at end,
+      last_error = case when ${isNew} then null else last_error end,
+      nonce = case when ${isNew} or state = 'pending_inbound' then ${offer.nonce} else nonce end,
       display_name = ${offer.name}, capabilities = ${offer.capabilities}::text[], last_seen_at = now(), updated_at = now()
     where id = ${peer.id}`.execute(tx);
-  if (peer.state === 'pending_inbound' && peer.nonce === offer.nonce)
+  if (isNew || (peer.state === 'pending_inbound' && peer.nonce === offer.nonce))
     await recordEvent(tx, null, { event: 'federation.peer.offered', metadata: metadataOf(offer) });
   return { state: state === 'connected' ? 'connected' : 'pending' };
 }

@@ -18,6 +18,7 @@ import { OutboundError, postSigned } from '../outbound.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import { fingerprint } from '../protocol/signature.ts';
 import { type RevokedShare, revokeSharesWith } from '../shares/revoke.ts';
+import { hasEnded } from './handshake.ts';
 import { readInstanceAt } from './instance.ts';
 import { announceKey, needsKeyAnnouncement, recordAnnouncedKey } from './rotate.ts';
 import { readPeer } from './show.ts';
@@ -49,6 +50,10 @@ function record(tx: Tx, caller: SignedIn, event: string, peer: { instance_url: s
   });
 }
 
+function freshNonce(): string {
+  return randomBytes(16).toString('base64url');
+}
+
 /** Reads and pins the key of the install at this address (FED-10). */
 export const add = handle(addPeer, async (deps, { caller, body, http }) => {
   const own = await requireInstall(deps);
@@ -63,7 +68,7 @@ export const add = handle(addPeer, async (deps, { caller, body, http }) => {
         public_key: found.publicKey,
         capabilities: found.capabilities,
         state: 'pending_outbound',
-        nonce: randomBytes(16).toString('base64url'),
+        nonce: freshNonce(),
         created_by_user_ref: caller.ref,
       })
       .onConflict((conflict) => conflict.column('instance_url').doNothing())
@@ -122,6 +127,23 @@ async function sendHandshake(deps: Deps, own: Install, peer: LockedPeer): Promis
   }
 }
 
+/** Turns a pairing that the peer has ended into a new offer, which its administrator accepts again (FED-14). */
+async function offerAgain(tx: Tx, peer: LockedPeer): Promise<LockedPeer> {
+  const fresh = { state: 'pending_outbound', nonce: freshNonce() } as const;
+  await tx
+    .updateTable('federation_peers')
+    .set({
+      ...fresh,
+      accepted_here_at: sql<string>`now()`,
+      accepted_there_at: null,
+      last_error: null,
+      updated_at: sql<string>`now()`,
+    })
+    .where('id', '=', peer.id)
+    .execute();
+  return { ...peer, ...fresh };
+}
+
 /**
  * States that an administrator here compared the fingerprints (FED-11). The peer is connected once both sides have
  * accepted. Repeatable: when the peer could not be reached, the next call sends the step again.
@@ -131,7 +153,8 @@ export const accept = handle(acceptPeer, async (deps, { caller, params, http }) 
   const peer = await deps.db.transaction().execute(async (tx) => {
     const locked = await lockPeer(tx, params.id);
     if (!locked.accepted_here) await record(tx, caller, 'accepted', locked);
-    if (locked.state === 'disabled' && locked.accepted_there) {
+    if (hasEnded(locked)) return offerAgain(tx, locked);
+    if (locked.state === 'disabled') {
       await record(tx, caller, 'enabled', locked);
       await tx
         .updateTable('federation_peers')
