@@ -5,7 +5,7 @@ import { callerOf } from '../../src/access/caller-of.ts';
 import { writeExport } from '../../src/operate/export/library.ts';
 import { scratchDirectory } from '../backup/kit.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';
-import { bearer } from '../support/people.ts';
+import { bearer, signIn } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
 import { faultsOfBag, filesBelow } from './bag.ts';
 
@@ -45,6 +45,7 @@ test('the export of a person has what is theirs and nothing of others', async ()
   await say(mara, hidden.id, 'mine on what is private now');
   await ines.ok('updatePost', { params: { id: hidden.id }, body: { visibility: 'private' } });
   await bearer(library, mara, ['read']);
+  for (const given of [undefined, 'wrong']) await signIn(library, 'mara', given);
 
   const { paths, text, json } = await exportOf(mara.ref);
   expect(
@@ -63,6 +64,12 @@ test('the export of a person has what is theirs and nothing of others', async ()
     expect(text).not.toContain(absent);
   expect(await json('profile')).toMatchObject([{ username: 'mara' }]);
   expect(await json('comments')).toMatchObject([{ body: 'mine on mine' }, { body: 'mine on other' }]);
+  const address = '127.0.0.1';
+  expect(await json('sign-ins')).toMatchObject([
+    { ok: true, method: 'password', address },
+    { ok: false, method: 'password', address },
+  ]);
+  expect(await json('sessions')).toHaveLength(2);
   expect(paths.some((path) => path.startsWith('data/rows'))).toBe(false);
   const { rows: secrets } = await library.database.pool.query<{ secret: string }>(
     `select encode(token_hash, 'hex') as secret from access_tokens union all select encode(token_hash, 'hex') from sessions

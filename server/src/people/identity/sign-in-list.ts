@@ -19,6 +19,9 @@ const succeeded = sql`select e.id, e.occurred_at as at, true as ok, e.subject_us
   from audit_events e where e.event = 'auth.signed_in'`;
 const failed = sql`select id, at, false as ok, user_ref, method, address, user_agent from failed_sign_ins`;
 
+/** All sign-ins and kept failures, as a table with the columns above. */
+export const storedSignIns: RawBuilder<unknown> = sql`(${succeeded} union all ${failed})`;
+
 function conditions({ user_ref, ok, method, from, to }: SignInFilter): RawBuilder<boolean>[] {
   return [
     ...(user_ref === undefined ? [] : [sql<boolean>`s.user_ref = ${user_ref}`]),

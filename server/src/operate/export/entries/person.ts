@@ -4,6 +4,7 @@ import { readableAssets } from '../../../access/assets.ts';
 import type { SignedIn } from '../../../access/caller.ts';
 import { readableFields } from '../../../access/field-values.ts';
 import { readablePosts } from '../../../access/posts.ts';
+import { storedSignIns } from '../../../people/identity/sign-in-list.ts';
 import type { Database } from '../../../platform/database/pool.ts';
 import type { Entry } from '../bag/entry.ts';
 
@@ -110,6 +111,12 @@ const lists: readonly PersonList[] = [
   },
   {
     name: 'sign-ins',
+    read: ({ ref }) => sql`select json_build_object('at', s.at, 'ok', s.ok, 'method', s.method,
+        'address', s.address, 'user_agent', s.user_agent) as item
+      from ${storedSignIns} s where s.user_ref = ${ref} order by s.at, s.id`,
+  },
+  {
+    name: 'sessions',
     read: ({ ref }) => sql`select json_build_object('at', s.created_at, 'last_used_at', s.last_used_at,
         'address', s.address, 'user_agent', s.user_agent) as item
       from sessions s where s.user_ref = ${ref} and s.impersonator_user_ref is null order by s.created_at, s.id`,
