@@ -99,6 +99,22 @@ describe('comments and likes on a shared post', () => {
     await settle(harbour, studio);
   });
 
+  // FED-32
+  test('of the peer have its latest text, however it writes the time', async () => {
+    const { id } = await sharePost(alice, peerOfOne, 'Far away', { scope: 'comment' });
+    await settle(harbour, studio);
+    const note = noteOf(studio, bob, `${harbour.address}/posts/${id}`);
+    const receive = async (type: 'Create' | 'Update', content: string, updated: string) =>
+      send(studio, harbour, await envelopeOf(studio, bob, { type, object: { ...note, content, updated } }));
+    await receive('Create', 'At noon', '2026-06-04T12:00:00Z');
+    await receive('Update', 'An hour later', '2026-06-04T05:00:00-08:00');
+    await receive('Update', 'Half a second later', '2026-06-04T13:00:00.5Z');
+    await receive('Update', 'Before', '2026-06-04T13:30:00+01:00');
+    expect(await threadOf(alice, id)).toEqual(['Half a second later']);
+    await alice.ok('deletePostPeer', { params: target(id) });
+    await settle(harbour, studio);
+  });
+
   // FED-1, FED-78
   test('are not sent once the share has ended, even if the peer asks for them again', async () => {
     const { id } = await sharePost(alice, peerOfOne, 'Shared once', { scope: 'comment' });

@@ -5,7 +5,7 @@ import { mayComment, postsGivenTo } from '../../../access/federation.ts';
 import { notifyPeersOfActivity } from '../../../core/outbox/enqueue.ts';
 import { announce } from '../../../people/notifications/announce.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
-import { findMirrored, type Mirrored, rememberMirrored } from '../mirror/objects.ts';
+import { findMirrored, isLater, type Mirrored, rememberMirrored } from '../mirror/objects.ts';
 import { objectUri, parseActorUri, parseCommentUri } from '../protocol/addresses.ts';
 import type { AaNote } from '../protocol/objects.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -88,7 +88,7 @@ async function checkMayEdit(tx: Tx, { sender, actor }: Receipt, comment: string)
 /** Changes the text of a mirrored comment if the actor is its author and may still comment on the post (FED-32). */
 async function editComment(tx: Tx, receipt: Receipt, known: Mirrored, note: AaNote): Promise<void> {
   const { sender, actor } = receipt;
-  if (known.version > note.updated) return;
+  if (isLater(known, note.updated)) return;
   const comment = known.local_id;
   await checkMayEdit(tx, receipt, comment);
   // The account that relays comments may change.

@@ -8,7 +8,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { receiveValues } from '../fields/use.ts';
 import { isMirrored, isShown, type MirroredRendition } from '../files/mirrored-renditions.ts';
 import type { AaAsset } from '../protocol/objects.ts';
-import { findMirrored, rememberMirrored } from './objects.ts';
+import { findMirrored, isLater, rememberMirrored } from './objects.ts';
 import { setRecipients } from './recipients.ts';
 import { receiveSubtitles } from './subtitles.ts';
 import { mirrorTeam } from './team.ts';
@@ -101,7 +101,7 @@ export async function mirrorAsset(
   { uri, recipients }: Arrival,
 ): Promise<string> {
   const known = await findMirrored(tx, peerId, 'asset', asset.id);
-  if (known !== null && known.version > asset.updated) return known.local_id;
+  if (known !== null && isLater(known, asset.updated)) return known.local_id;
   const { key, complete } = await storeFileOf(tx, peerId, asset);
   if (known !== null) await releaseEarlier(tx, known.local_id, key);
   const status = complete ? 'ready' : 'pending';

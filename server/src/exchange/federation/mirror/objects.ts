@@ -29,6 +29,14 @@ export async function findMirrored(
   return row ?? null;
 }
 
+/**
+ * Returns whether the stored version is later than one of this time. Peers write times with any offset and precision, so
+ * their spelling has no order.
+ */
+export function isLater({ version }: Mirrored, updated: string): boolean {
+  return Date.parse(version) > Date.parse(updated);
+}
+
 /** Records which local row mirrors an address, and its version. */
 export async function rememberMirrored(
   tx: Tx,

@@ -5,7 +5,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { receiveValues } from '../fields/use.ts';
 import type { AaCollection, AaPost } from '../protocol/objects.ts';
 import { mirrorAsset } from './asset.ts';
-import { checkAtPeer, findMirrored, rememberMirrored } from './objects.ts';
+import { checkAtPeer, findMirrored, isLater, rememberMirrored } from './objects.ts';
 import { mirrorTeam } from './team.ts';
 
 /**
@@ -21,7 +21,7 @@ export async function mirrorPost(
 ): Promise<void> {
   const { peerId } = peer;
   const known = await findMirrored(tx, peerId, 'post', post.id);
-  if (known !== null && known.version > post.updated) return;
+  if (known !== null && isLater(known, post.updated)) return;
   const members: string[] = [];
   for (const member of post.members) {
     checkAtPeer(member.id, peer.url);
@@ -78,7 +78,7 @@ export async function mirrorCollection(
 ): Promise<void> {
   const { peerId } = peer;
   const known = await findMirrored(tx, peerId, 'collection', collection.id);
-  if (known !== null && known.version > collection.updated) return;
+  if (known !== null && isLater(known, collection.updated)) return;
   const rows =
     known === null
       ? await tx

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../../platform/database/pool.ts';
 import type { AaWorkspace } from '../protocol/objects.ts';
-import { findMirrored, rememberMirrored } from './objects.ts';
+import { findMirrored, isLater, rememberMirrored } from './objects.ts';
 
 /**
  * Creates or updates the mirror of the team that a shared object names, and returns its id; null if it names none
@@ -14,7 +14,7 @@ export async function mirrorTeam(
 ): Promise<string | null> {
   if (team === undefined) return null;
   const known = await findMirrored(tx, peerId, 'team', team.id);
-  if (known !== null && Date.parse(known.version) > Date.parse(team.updated)) return known.local_id;
+  if (known !== null && isLater(known, team.updated)) return known.local_id;
   // Another team of the peer had this slug; it was renamed, and its own update will follow.
   await sql`update teams set slug = left(slug, 43) || '-' || id where origin_server_id = ${peerId} and slug = ${team.slug}
     and id is distinct from ${known?.local_id ?? null}::uuid`.execute(tx);
