@@ -19,8 +19,12 @@ const requests: string[] = [];
 const limited = { VITRINE_RATE_LIMITS: 'on', VITRINE_PEER_LIMIT: String(LIMIT) };
 const harbour = await openInstall('Harbour', limited);
 const [studio, mill] = [await openInstall('Studio'), await openInstall('Mill')];
+/** What happens while the mill receives a request. */
+let whileReceived: () => Promise<unknown> = async () => {};
 const gate = await openGate(mill, async (step) => {
-  if (step.startsWith('before POST')) requests.push(step.replace(/^before POST (?:\/federation\/)?/, ''));
+  if (!step.startsWith('before POST')) return;
+  requests.push(step.replace(/^before POST (?:\/federation\/)?/, ''));
+  await whileReceived();
 });
 afterAll(() => gate?.close());
 
@@ -95,4 +99,12 @@ test('sends pending changes to a peer in order, in batches of at most fifty', as
   await rename('Two');
   await settle(studio, mill);
   expect(requests).toEqual(['inbox Update aa:Post', 'inbox Update aa:Post']);
+
+  // FED-12: also one that is disabled during a delivery
+  requests.length = 0;
+  whileReceived = () => studio.root.ok('disablePeer', { params: { id: peerOfOne } });
+  await rename('Sent');
+  await rename('Not sent');
+  await settle(studio, mill);
+  expect(requests).toEqual(['inbox Update aa:Post']);
 });

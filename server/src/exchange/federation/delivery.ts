@@ -73,12 +73,13 @@ async function lease(db: Database, peerId: string): Promise<ConnectedPeer | 'tak
   return peer.taken ? 'taken' : peer;
 }
 
-/** Returns the oldest pending changes in order. */
+/** Returns the oldest pending changes in order; none once the peer is disabled, also during a delivery (FED-12). */
 async function nextRows(db: Database, peerId: string, most: number): Promise<OutboxRow[]> {
   const { rows } =
     await sql<OutboxRow>`select seq, peer_id, activity_id, activity, kind, object_id, actor_ref, details,
       envelope, preludes, attempts, created_at, greatest(0, extract(epoch from next_attempt_at - now()) * 1000)::float8 as wait_ms
-    from federation_outbox where peer_id = ${peerId} and status = 'queued' order by seq limit ${most}`.execute(
+    from federation_outbox where peer_id = ${peerId} and status = 'queued'
+      and exists (select from federation_peers pe where pe.id = ${peerId} and pe.state = 'connected') order by seq limit ${most}`.execute(
       db,
     );
   return rows;
