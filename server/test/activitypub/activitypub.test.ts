@@ -469,6 +469,24 @@ describe('a follower', () => {
     expect((await arrived()).map(({ type }) => type).toSorted()).toEqual(['Create', 'Delete']);
   });
 
+  // AP-1, AP-10
+  test('receives no more of a queue once ActivityPub is disabled', async () => {
+    bob.refuseWith = () => 503;
+    const { id } = await publishNote('Queued');
+    await library.runJobs();
+    await ada.ok('updatePost', { params: { id }, body: { title: 'Queued twice' } });
+    await library.runJobs();
+    bob.refuseWith = async () => {
+      await root.ok('updateActivityPub', { body: { enabled: false } });
+      return null;
+    };
+    await retry();
+    expect((await arrived()).map(({ type }) => type)).toEqual(['Create']);
+    bob.refuseWith = () => null;
+    await root.ok('updateActivityPub', { body: { enabled: true } });
+    expect((await arrived()).map(({ type }) => type)).toEqual(['Update']);
+  });
+
   // AP-14
   test('is forgotten when their account is deleted, by nobody else', async () => {
     expect(await own()).toMatchObject({ followers_count: 1 });

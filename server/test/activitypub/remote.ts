@@ -36,7 +36,7 @@ export interface RemotePerson {
   /** Requests that arrived, whether or not they were accepted. */
   attempts: string[];
   /** Responds to activities with this status without reading them; null accepts them. */
-  refuseWith: (request: IncomingMessage) => number | null;
+  refuseWith: (request: IncomingMessage) => number | null | Promise<number | null>;
   /** The document served for the person. */
   document: Json;
   /** Replaces how the document is served. */
@@ -123,7 +123,7 @@ export async function startPerson(name = 'mallory'): Promise<RemotePerson> {
   };
 
   async function receive(request: IncomingMessage): Promise<number> {
-    const refusal = person.refuseWith(request);
+    const refusal = await person.refuseWith(request);
     const bytes = await buffer(request);
     const scheme = request.headers['signature-input'] === undefined ? 'draft-cavage' : 'rfc9421';
     person.attempts.push(scheme);

@@ -176,14 +176,16 @@ export function deliverActivitiesJob(deps: Deps): JobHandler<'deliver-activities
       },
     );
   return async ({ inbox }) => {
-    const { site } = await readActivityPub(db, deps.config);
+    const readSite = async () => (await readActivityPub(db, deps.config)).site;
     // Pending activities are kept until ActivityPub is enabled again.
-    if (site === null) return;
-    if ((await next(db, inbox)) === null) return;
+    if ((await readSite()) === null || (await next(db, inbox)) === null) return;
     if (!(await lease(db, inbox))) return again(inbox, RETRY_LEASE_MS);
     let wait: number | null = null;
     try {
       for (let delivery = await next(db, inbox); delivery !== null; delivery = await next(db, inbox)) {
+        // It may be disabled while a long queue is sent (AP-1).
+        const site = await readSite();
+        if (site === null) return;
         wait = delivery.wait_ms > 0 ? delivery.wait_ms : await send(deps, site.url, inbox, delivery);
         if (wait !== null) break;
         await db
