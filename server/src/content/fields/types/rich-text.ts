@@ -4,8 +4,9 @@ import { containsPattern } from '../../../platform/database/like.ts';
 import { refuse } from '../../../platform/http/refuse.ts';
 import { cleanHtml, escapeHtml, hasNoText, htmlOf, plainText, textIn } from '../values/rich-text.ts';
 import { textCells } from './cells.ts';
-import { checkLength, emptyValue, faultOfLength } from './characters.ts';
+import { checkLength, emptyValue } from './characters.ts';
 import type { FieldTypeRules } from './field-type.ts';
+import { faultOfLength } from './text.ts';
 
 const { mostCharacters: most = 0 } = factsOf.rich_text;
 

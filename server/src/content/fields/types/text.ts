@@ -1,9 +1,19 @@
-import { factsOf } from '@vitrine/contract/field-types';
+import { type Constraints, factsOf } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
 import { containsPattern } from '../../../platform/database/like.ts';
 import { textCells } from './cells.ts';
-import { checkLength, emptyValue, faultOfLength } from './characters.ts';
-import type { FieldTypeRules } from './field-type.ts';
+import { charactersIn, checkLength, emptyValue } from './characters.ts';
+import type { FieldTypeRules, ValueFault } from './field-type.ts';
+
+/** Returns how the length of a text violates the constraints; null when it does not. */
+export function faultOfLength({ min_length, max_length }: Constraints, value: string): ValueFault | null {
+  const characters = charactersIn(value);
+  if (min_length !== undefined && characters < min_length)
+    return { kind: 'text-too-short', limit: min_length };
+  if (max_length !== undefined && characters > max_length)
+    return { kind: 'text-too-long', limit: max_length };
+  return null;
+}
 
 /** Plain text of one or several lines. */
 function plainText(type: 'text' | 'longtext', separator: string): FieldTypeRules {
