@@ -164,6 +164,10 @@ describe('changes', () => {
     const params = { id, peer_id: peerOfOne };
     const unknown = await alice.refused('putPostPeer', { params, body: { person: 'nobody' } });
     expect(unknown.status).toBe(422);
+    // NAME-1: another spelling is the same person, and the same share
+    const again = await alice.ok('putPostPeer', { params, body: { person: 'BOB', expires_at } });
+    expect(again.person).toBe(`${studio.address}/users/bob`);
+    expect((await alice.ok('getPostPeer', { params })).shares).toHaveLength(1);
     await settle(harbour, studio);
     expect([await titlesOf(bob), await titlesOf(eve)]).toEqual([['For Bob'], []]);
     const { db } = studio.database;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect, test } from 'vitest';
 import { keepNameKeys } from '../../src/boot/name-keys.ts';
-import { targetKey } from '../../src/exchange/federation/catch-up.ts';
+import { targetKey } from '../../src/exchange/federation/actors.ts';
 import { define } from '../fields/define.ts';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary, publish, upload } from '../support/library.ts';

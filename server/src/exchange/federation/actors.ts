@@ -1,3 +1,4 @@
+import { foldName } from '@vitrine/contract/names';
 import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
@@ -6,7 +7,7 @@ import { compileLater } from '../../platform/http/compile-later.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import type { Install } from './identity.ts';
 import { getJson, OutboundError } from './outbound.ts';
-import { parseActorUri } from './protocol/addresses.ts';
+import { actorUri, parseActorUri } from './protocol/addresses.ts';
 import { Rejection } from './protocol/rejection.ts';
 import { followRotations, isSignedBoxKey, Rotations } from './protocol/rotation.ts';
 import { parsePublicKeyPem } from './protocol/signature.ts';
@@ -66,11 +67,10 @@ async function findActor(db: Deps['db'], uri: string): Promise<RemoteActor | nul
   return rows[0] ?? null;
 }
 
-/** Reads the document of a person at a peer; throws Rejection if it is missing or does not match its address. */
-async function fetchActor(
+/** Reads a document of a person; throws Rejection if it is missing or malformed. */
+async function readActorDocument(
   deps: Deps,
   install: Install,
-  peer: KnownPeer,
   uri: string,
 ): Promise<Static<typeof ActorDocument>> {
   let found: unknown;
@@ -84,6 +84,17 @@ async function fetchActor(
   }
   if (!actorDocument().Check(found))
     throw new Rejection('unknown_actor', 'the document of the person is malformed');
+  return found;
+}
+
+/** Reads the document of a person at a peer; throws Rejection if it is missing or does not match its address. */
+async function fetchActor(
+  deps: Deps,
+  install: Install,
+  peer: KnownPeer,
+  uri: string,
+): Promise<Static<typeof ActorDocument>> {
+  const found = await readActorDocument(deps, install, uri);
   const key = `${uri}#main-key`;
   if (found.id !== uri || found.publicKey.owner !== uri || found.publicKey.id !== key) {
     throw new Rejection('unknown_actor', 'the document belongs to another person');
@@ -91,6 +102,27 @@ async function fetchActor(
   if (found.inbox !== `${peer.url}/federation/inbox`)
     throw new Rejection('unknown_actor', 'the inbox is elsewhere');
   return found;
+}
+
+/** The form in which recipients are compared: a person may be named in any spelling (NAME-1). */
+export function targetKey(target: string): string {
+  const person = parseActorUri(target);
+  return person === null ? target.toLowerCase() : actorUri(person.base, foldName(person.username));
+}
+
+/**
+ * Returns the address that a person of a peer signs with, for an address with any spelling of the name (NAME-1), as the
+ * peer states it. Throws Rejection if there is no such person.
+ */
+export async function ownSpellingOf(
+  deps: Deps,
+  install: Install,
+  peer: KnownPeer,
+  uri: string,
+): Promise<string> {
+  if (parseActorUri(uri)?.base !== peer.url || (await findActor(deps.db, uri)) !== null) return uri;
+  const { id } = await readActorDocument(deps, install, uri);
+  return targetKey(id) === targetKey(uri) ? id : uri;
 }
 
 /**

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { refreshGranted } from '../../access/mirrored-audience.ts';
@@ -7,11 +6,12 @@ import type { Deps } from '../../core/deps.ts';
 import { enqueueAll, type JobHandler } from '../../core/job-table.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { compileLater } from '../../platform/http/compile-later.ts';
+import { targetKey } from './actors.ts';
 import { MOST_CHANGES } from './changes.ts';
 import { type Install, readInstall } from './identity.ts';
 import { purgeUngranted } from './mirror/purge.ts';
 import { getJson, OutboundError, postSigned } from './outbound.ts';
-import { actorUri, objectUri, parseActorUri } from './protocol/addresses.ts';
+import { actorUri, objectUri } from './protocol/addresses.ts';
 
 /** Peers with this capability list their changes. */
 const CHANGES = 'changes-v1';
@@ -76,12 +76,6 @@ function spend(allowance: Allowance, ids: number): boolean {
   allowance.pages -= 1;
   allowance.ids -= ids;
   return allowance.pages >= 0 && allowance.ids >= 0 && Date.now() < allowance.until;
-}
-
-/** The form in which recipients are compared: a person may be named in any spelling (NAME-1). */
-export function targetKey(target: string): string {
-  const person = parseActorUri(target);
-  return person === null ? target.toLowerCase() : actorUri(person.base, foldName(person.username));
 }
 
 /** A short text in place of a long one, so that a long list takes little memory. */

@@ -17,7 +17,7 @@ import { recordEvent } from '../../../people/audit/record.ts';
 import type { Database, Tx } from '../../../platform/database/pool.ts';
 import { checkInFuture } from '../../../platform/http/moments.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
-import { resolveActor } from '../actors.ts';
+import { ownSpellingOf, resolveActor } from '../actors.ts';
 import { type Install, requireInstall } from '../identity.ts';
 import { objectUri } from '../protocol/addresses.ts';
 import { Rejection } from '../protocol/rejection.ts';
@@ -104,7 +104,8 @@ async function personAt(
     ? person
     : `${peer.instance_url}/users/${encodeURIComponent(person.replace(/^@/, ''))}`;
   try {
-    const actor = await resolveActor(deps, install, { peerId: peer.id, url: peer.instance_url }, uri);
+    const known = { peerId: peer.id, url: peer.instance_url };
+    const actor = await resolveActor(deps, install, known, await ownSpellingOf(deps, install, known, uri));
     return actor.uri;
   } catch (error) {
     if (error instanceof Rejection) throw refuse('peer-person-not-found', { peer: peer.display_name });
