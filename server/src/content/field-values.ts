@@ -29,7 +29,7 @@ async function lock(tx: Tx, caller: SignedIn, subject: Subject): Promise<Target>
 
 type Kind = Subject['kind'];
 
-const subjectOf = (kind: Kind, id: string): Subject => ({ kind, id: id.toLowerCase() });
+const subjectOf = (kind: Kind, id: string): Subject => ({ kind, id });
 
 /** 404 when the caller cannot read the subject. An empty list when the caller sees only an asset's placeholder. */
 function list(kind: Kind): Handler<typeof contract.listAssetFieldValues> {

@@ -1,10 +1,13 @@
+import { exampleOf } from '@vitrine/contract/openapi/examples';
 import type { Operation } from '@vitrine/contract/operation';
 import { basePath, operations } from '@vitrine/contract/operations';
 import fastify from 'fastify';
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { handlers } from '../../src/entry/operations.ts';
+import { lowerCaseIds } from '../../src/platform/http/lower-case-ids.ts';
 import { renderErrors } from '../../src/platform/http/render-error.ts';
+import { inputChecks } from '../../src/platform/http/validate.ts';
 import { openLibrary, upload } from '../support/library.ts';
 import { nowhere as missing } from '../support/people.ts';
 import { plainFile } from '../support/pictures.ts';
@@ -24,6 +27,26 @@ const allAre = (status: number, paths: readonly string[]) => paths.map((path) =>
 
 test('every operation of the contract has exactly one handler', () => {
   expect(handlers.map(({ operation }) => operation.id).sort()).toEqual(Object.keys(operations).sort());
+});
+
+// HTTP-3
+test('ids in capital letters are read as those that the database writes in small ones, in every body', () => {
+  const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+  const inCapitals = (value: unknown) =>
+    JSON.parse(JSON.stringify(value).replace(uuid, (id) => id.toUpperCase()));
+  const named: string[] = [];
+  for (const operation of Object.values<Operation>(operations)) {
+    if (operation.body === undefined) continue;
+    const example = exampleOf(JSON.parse(JSON.stringify(operation.body)));
+    if (JSON.stringify(example).match(uuid) === null) continue;
+    expect(lowerCaseIds(operation.body)?.(inCapitals(example)), operation.id).toEqual(example);
+    named.push(operation.id);
+  }
+  expect(named).toEqual(expect.arrayContaining(['createComment', 'orderFeedViews', 'createPost']));
+  const ofTeam = { reviewers: [2, { team_id: missing }], note: missing };
+  expect(inputChecks(operations.requestReview).body({ ...inCapitals(ofTeam), note: missing })).toEqual(
+    ofTeam,
+  );
 });
 
 describe('the address', () => {

@@ -3,7 +3,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 
 /** A relation is stored once, the smaller id first. */
 function pairOf(one: string, other: string): { asset_id: string; related_id: string } {
-  const [asset_id = '', related_id = ''] = [one.toLowerCase(), other.toLowerCase()].toSorted();
+  const [asset_id = '', related_id = ''] = [one, other].toSorted();
   return { asset_id, related_id };
 }
 

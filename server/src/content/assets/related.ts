@@ -49,7 +49,7 @@ async function recordRelation(
 
 /** `PUT /assets/{id}/related/{other}` (RELATED-2). */
 export const add = handle(addRelatedAsset, async ({ db }, { caller, params: { id, other } }) => {
-  if (id.toLowerCase() === other.toLowerCase()) throw refuse('related-to-itself');
+  if (id === other) throw refuse('related-to-itself');
   await db.transaction().execute(async (tx) => {
     const asset = await lockEditable(tx, caller, id);
     const { rows } = await sql`select from assets a

@@ -56,7 +56,7 @@ export async function selectObjects(
   selection: Selection,
 ): Promise<RawBuilder<unknown>> {
   if ('ids' in selection) {
-    const ids = [...new Set(selection.ids.map((id) => id.toLowerCase()))];
+    const ids = [...new Set(selection.ids)];
     return sql`select id from unnest(${ids}::uuid[]) with ordinality as named (id, place) order by place`;
   }
   return selection.subject === 'asset'

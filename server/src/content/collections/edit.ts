@@ -34,7 +34,7 @@ async function checkCover(tx: Tx, caller: SignedIn, collectionId: string, postId
 
 function coverAfter(body: CollectionUpdate, locked: LockedCollection): string | null {
   if (body.clear_cover === true) return null;
-  return body.cover_post_id?.toLowerCase() ?? locked.cover_post_id;
+  return body.cover_post_id ?? locked.cover_post_id;
 }
 
 /** Returns the stored form of the new query, null to remove it, undefined to keep it. */

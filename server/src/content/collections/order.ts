@@ -17,8 +17,8 @@ type Arrangement =
 
 /** Returns the item to move; null if the body names none. */
 function movedItem({ post_id, asset_id }: CollectionOrder): ItemRef | null {
-  if (post_id !== undefined) return { kind: 'post', id: post_id.toLowerCase() };
-  return asset_id === undefined ? null : { kind: 'asset', id: asset_id.toLowerCase() };
+  if (post_id !== undefined) return { kind: 'post', id: post_id };
+  return asset_id === undefined ? null : { kind: 'asset', id: asset_id };
 }
 
 /** Checks that the body has exactly one of the three forms. */
@@ -28,16 +28,14 @@ function arrangementOf(body: CollectionOrder): Arrangement {
     if (post_id !== undefined || asset_id !== undefined || before !== undefined) {
       throw refuse('order-conflicting');
     }
-    const postIds = post_ids.map((id) => id.toLowerCase());
-    if (new Set(postIds).size !== postIds.length) throw refuse('posts-repeated');
-    return { kind: 'arrange', postIds };
+    if (new Set(post_ids).size !== post_ids.length) throw refuse('posts-repeated');
+    return { kind: 'arrange', postIds: post_ids };
   }
   if (post_id !== undefined && asset_id !== undefined) throw refuse('order-conflicting');
   const item = movedItem(body);
   if (item === null || before === undefined) throw refuse('order-incomplete');
-  const following = before?.toLowerCase() ?? null;
-  if (item.id === following) throw refuse('order-names-itself');
-  return { kind: 'move', item, before: following };
+  if (item.id === before) throw refuse('order-names-itself');
+  return { kind: 'move', item, before };
 }
 
 /** Returns the items of a collection that meet a condition on `posts p` or on `assets a`, as texts of kind and id. */
@@ -164,7 +162,7 @@ async function checkComplete(tx: Tx, caller: SignedIn, id: string, items: readon
 
 /** `PATCH /collections/{id}/order`: the items that the caller is not shown keep their places. */
 export const orderAll = handle(orderCollectionItems, async ({ db }, { caller, params, body }) => {
-  const items = body.items.map(({ kind, id }) => ({ kind, id: id.toLowerCase() }));
+  const { items } = body;
   await db.transaction().execute(async (tx) => {
     const locked = await lockItems(tx, caller, params.id);
     const { id } = locked;

@@ -41,8 +41,8 @@ async function markDifferent(
 }
 
 export const resolve = handle(resolveDuplicates, async ({ db }, { caller, params, body }) => {
-  const keep = body.keep?.toLowerCase();
-  const remove = [...new Set(body.remove?.map((id) => id.toLowerCase()))];
+  const { keep } = body;
+  const remove = [...new Set(body.remove)];
   const merges = keep !== undefined && body.remove !== undefined;
   const isClear =
     body.different === true

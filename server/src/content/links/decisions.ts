@@ -41,7 +41,7 @@ export async function readDecisions(
 export const decide = handle(decideAsGuest, async (deps, { params, body, http }) => {
   const { visitor } = await visitLink(deps, params.token, http);
   const about = body.assets ?? [];
-  const ids = about.map(({ asset_id }) => asset_id.toLowerCase());
+  const ids = about.map(({ asset_id }) => asset_id);
   if (new Set(ids).size < ids.length) throw refuse('given-twice', { property: 'asset_id' });
   const decisions = [{ asset_id: null, decision: body.decision, note: body.note }, ...about];
   const decided = await deps.db.transaction().execute(async (tx) => {

@@ -16,7 +16,7 @@ export async function lockLinked(tx: Tx, visitor: LinkVisitor, ids: readonly str
   const { rows } = await sql<{ id: string }>`
     select a.id from assets a where a.id = any(${ids}::uuid[]) and ${linkedAssets(visitor)}
     order by a.id for key share of a`.execute(tx);
-  if (rows.length < new Set(ids.map((id) => id.toLowerCase())).size) throw notFound();
+  if (rows.length < new Set(ids).size) throw notFound();
 }
 
 /**

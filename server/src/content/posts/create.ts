@@ -17,17 +17,17 @@ import { schedule } from './schedule.ts';
 
 /** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
 export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
-  if (thumbnail !== null && members.includes(thumbnail.toLowerCase())) {
+  if (thumbnail !== null && members.includes(thumbnail)) {
     throw refuse('cover-thumbnail-is-member');
   }
 }
 
 /** Checks the rules that need only the body (POST-16, POST-25). */
 function checkShape(body: PostCreate): void {
-  const ids = body.members.map((member) => member.asset_id.toLowerCase());
+  const ids = body.members.map((member) => member.asset_id);
   if (new Set(ids).size !== ids.length) throw refuse('members-repeated');
   const cover = body.cover_asset_id ?? null;
-  if (cover !== null && !ids.includes(cover.toLowerCase()))
+  if (cover !== null && !ids.includes(cover))
     throw refuse('cover-not-member', { property: 'cover_asset_id' });
   checkThumbnail(body.cover_thumbnail_asset_id ?? null, ids);
   if (((body.cover_focal_x ?? null) === null) !== ((body.cover_focal_y ?? null) === null)) {
@@ -45,7 +45,7 @@ export async function checkAssets(tx: Tx, caller: SignedIn, ids: readonly string
     select a.id from assets a where a.id = any(${[...ids]}::uuid[]) and ${shownAssets(caller)}
     order by a.id for no key update of a`.execute(tx);
   const readable = new Set(rows.map((row) => row.id));
-  const missing = ids.find((id) => !readable.has(id.toLowerCase()));
+  const missing = ids.find((id) => !readable.has(id));
   if (missing !== undefined) throw refuse('member-asset-not-found', { asset: missing });
 }
 

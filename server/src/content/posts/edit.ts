@@ -76,7 +76,7 @@ function checkShape(body: PostUpdate): void {
   if ((body.cover_focal_x == null) !== (body.cover_focal_y == null)) {
     throw refuse('focal-point-incomplete');
   }
-  const ids = body.members?.map((member) => member.asset_id.toLowerCase()) ?? [];
+  const ids = body.members?.map((member) => member.asset_id) ?? [];
   if (new Set(ids).size !== ids.length) throw refuse('members-repeated');
 }
 
@@ -111,7 +111,7 @@ function coverAfter(
   after: readonly Member[],
 ) {
   const isMember = (id: string) => after.some((member) => member.asset_id === id);
-  const given = body.cover_asset_id?.toLowerCase() ?? null;
+  const given = body.cover_asset_id ?? null;
   if (given !== null && !isMember(given)) throw refuse('cover-not-member', { property: 'cover_asset_id' });
   const stands = locked.cover_asset_id !== null && isMember(locked.cover_asset_id);
   const chosen = body.clear_cover === true ? null : (given ?? (stands ? locked.cover_asset_id : null));
@@ -156,12 +156,12 @@ async function checkNamed(
   before: readonly Member[],
 ) {
   const known = new Set(before.map((member) => member.asset_id));
-  const thumbnail = body.cover_thumbnail_asset_id?.toLowerCase() ?? locked.cover_thumbnail_asset_id;
+  const thumbnail = body.cover_thumbnail_asset_id ?? locked.cover_thumbnail_asset_id;
   await checkAssets(tx, caller, [
-    ...(body.members ?? []).map((member) => member.asset_id.toLowerCase()).filter((id) => !known.has(id)),
+    ...(body.members ?? []).map((member) => member.asset_id).filter((id) => !known.has(id)),
     ...(thumbnail === null || thumbnail === locked.cover_thumbnail_asset_id ? [] : [thumbnail]),
   ]);
-  if (body.team_id != null && body.team_id.toLowerCase() !== locked.team_id)
+  if (body.team_id != null && body.team_id !== locked.team_id)
     await checkAssignable(tx, caller, body.team_id);
 }
 

@@ -115,7 +115,7 @@ export const unfeature = handle(unfeaturePost, async ({ db }, { caller, params }
  * their places.
  */
 export const order = handle(orderFeatured, async ({ db }, { caller, body }) => {
-  const wanted = body.post_ids.map((id) => id.toLowerCase());
+  const wanted = body.post_ids;
   if (new Set(wanted).size !== wanted.length) throw refuse('featured-repeated');
   await db.transaction().execute(async (tx) => {
     const rail = await lockRail(tx);

@@ -24,7 +24,7 @@ export interface Place {
  */
 export function placed(members: PostCreate['members']): Place[] {
   const requested = members.map((member, index) => ({
-    asset_id: member.asset_id.toLowerCase(),
+    asset_id: member.asset_id,
     sort_order: member.sort_order ?? index,
   }));
   let last = -1;

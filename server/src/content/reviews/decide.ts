@@ -38,7 +38,7 @@ async function readDecidable(db: Database, caller: SignedIn, id: string, lock = 
 
 /** Replaces the caller's decisions on files. Throws 404 for one that is no member, or that the caller is not shown. */
 async function decideFiles(tx: Tx, caller: SignedIn, id: string, postId: string, { assets = [] }: Body) {
-  const ids = assets.map(({ asset_id }) => asset_id.toLowerCase());
+  const ids = assets.map(({ asset_id }) => asset_id);
   if (new Set(ids).size < ids.length) throw refuse('review-assets-repeated');
   const { rows } = await sql<{ id: string }>`
     select a.id from post_members m join assets a on a.id = m.asset_id

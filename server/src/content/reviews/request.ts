@@ -51,9 +51,7 @@ async function reviewersFor(
   given: Body['reviewers'],
 ): Promise<number[]> {
   const named = [...new Set(given.filter((reviewer) => typeof reviewer === 'number'))];
-  const teams = given.flatMap((reviewer) =>
-    typeof reviewer === 'number' ? [] : [reviewer.team_id.toLowerCase()],
-  );
+  const teams = given.flatMap((reviewer) => (typeof reviewer === 'number' ? [] : [reviewer.team_id]));
   const inTeams = (await membersOf(tx, caller, [...new Set(teams)])).filter(
     (ref) => ref !== post.author && ref !== caller.ref && !named.includes(ref),
   );

@@ -63,7 +63,7 @@ export const remove = handle(deleteFeedView, async ({ db }, { caller, params }) 
 });
 
 export const order = handle(orderFeedViews, async ({ db }, { caller, body }) => {
-  const wanted = body.view_ids.map((id) => id.toLowerCase());
+  const wanted = body.view_ids;
   if (new Set(wanted).size !== wanted.length) throw refuse('views-repeated');
   await db.transaction().execute(async (tx) => {
     const own = new Set((await lockSaved(tx, caller, views)).map((view) => view.id));

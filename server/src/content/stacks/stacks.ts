@@ -57,7 +57,7 @@ export const get = handle(getStack, async (deps, { caller, params }) => ({
 
 /** `POST /stacks` (STACK-1, STACK-4). */
 export const create = handle(createStack, async (deps, { caller, body }) => {
-  const ids = body.asset_ids.map((id) => id.toLowerCase());
+  const ids = body.asset_ids;
   if (new Set(ids).size < ids.length) throw refuse('given-twice', { property: 'asset_ids' });
   const stack = await deps.db.transaction().execute(async (tx) => {
     const assets = await lockAll(tx, caller, ids);

@@ -19,7 +19,7 @@ async function checkTeams(tx: Tx, ids: readonly string[]): Promise<void> {
     .where('t.id', '=', sql<string>`any(${[...ids]}::uuid[])`)
     .where(ownTeam)
     .execute();
-  if (rows.length !== new Set(ids.map((id) => id.toLowerCase())).size) throw notFound();
+  if (rows.length !== new Set(ids).size) throw notFound();
 }
 
 /** Returns the length of the longest chain of teams through this one. */
@@ -38,7 +38,7 @@ async function depthThrough(tx: Tx, teamId: string): Promise<number> {
 
 /** TEAM-5: a cycle is 400, also one that concurrent callers would close together. */
 export const add = handle(addTeamParent, async ({ db }, { caller, params }) => {
-  if (params.id.toLowerCase() === params.parent_id.toLowerCase()) throw refuse('teams-in-cycle');
+  if (params.id === params.parent_id) throw refuse('teams-in-cycle');
   try {
     await db.transaction().execute(async (tx) => {
       // The trigger of the closure takes it too; the depth is checked in the final state.

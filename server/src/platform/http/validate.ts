@@ -2,6 +2,7 @@ import type { Operation } from '@vitrine/contract/operation';
 import { type TSchema, Type } from 'typebox';
 import { compileLater } from './compile-later.ts';
 import { faultyInput } from './faulty-input.ts';
+import { lowerCaseIds } from './lower-case-ids.ts';
 import { refuse } from './refuse.ts';
 
 /** Validates one part of a request; returns the value with the schema's types, or throws a 400 that names the error. */
@@ -28,27 +29,33 @@ export function checkContent(value: unknown, whole: string, depth = 0): void {
   }
 }
 
-/** Validates JSON: nothing is converted, unknown properties are refused (HTTP-11, HTTP-12). */
-export function checkJson(schema: TSchema, whole: string): Check {
+/** Returns a check of a value of the schema, which is read before. Identifiers of the result are in lower case (HTTP-3). */
+function checkOf(schema: TSchema, whole: string, read: Check): Check {
   const compiled = compileLater(schema);
-  return (value) => {
-    checkContent(value, whole);
+  let inLowerCase: Check | undefined;
+  return (given) => {
+    checkContent(given, whole);
+    const value = read(given);
     if (!compiled().Check(value)) throw faultyInput([...compiled().Errors(value)], whole);
-    return value;
+    inLowerCase ??= lowerCaseIds(schema) ?? unchanged;
+    return inLowerCase(value);
   };
 }
 
-/** The JSON type of a property, `uuid` for an identifier; undefined for one with several types. */
-function typeOf(property: { type?: unknown; format?: unknown } | null): string | undefined {
-  if (property?.format === 'uuid') return 'uuid';
-  return typeof property?.type === 'string' ? property.type : undefined;
+const unchanged: Check = (value) => value;
+
+/** Validates JSON: no value gets another type, unknown properties are refused (HTTP-11, HTTP-12). */
+export function checkJson(schema: TSchema, whole: string): Check {
+  return checkOf(schema, whole, unchanged);
 }
 
-/** Returns the type of each property of an object schema. */
+/** Returns the JSON type of each property of an object schema; undefined for one with several types. */
 function propertyTypes(schema: TSchema): Map<string, string | undefined> {
   const properties: unknown = 'properties' in schema ? schema.properties : {};
   const types = new Map<string, string | undefined>();
-  for (const [name, property] of Object.entries(properties ?? {})) types.set(name, typeOf(property));
+  for (const [name, property] of Object.entries(properties ?? {})) {
+    types.set(name, typeof property?.type === 'string' ? property.type : undefined);
+  }
   return types;
 }
 
@@ -67,29 +74,23 @@ function readInteger(text: string): number | string {
 function readText(text: unknown, type: string | undefined): unknown {
   if (type === 'array') return typeof text === 'string' ? [text] : text;
   if (typeof text !== 'string') return text;
-  // As the database writes it, so that handlers can compare it with ids that they have read.
-  if (type === 'uuid') return text.toLowerCase();
   if (type === 'integer') return readInteger(text);
   if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : text;
   return text;
 }
 
 /**
- * Validates text from the address: parses numbers and booleans, writes identifiers in lower case, wraps single values of
- * lists, and drops unknown query parameters (HTTP-14).
+ * Validates text from the address: parses numbers and booleans, wraps single values of lists, and drops unknown query
+ * parameters (HTTP-14).
  */
 function checkText(schema: TSchema, whole: string): Check {
-  const compiled = compileLater(schema);
   const types = propertyTypes(schema);
-  return (value) => {
-    checkContent(value, whole);
+  return checkOf(schema, whole, (value) => {
     const given = Object.entries(typeof value === 'object' && value !== null ? value : {}).filter(([name]) =>
       types.has(name),
     );
-    const read = Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
-    if (!compiled().Check(read)) throw faultyInput([...compiled().Errors(read)], whole);
-    return read;
-  };
+    return Object.fromEntries(given.map(([name, text]) => [name, readText(text, types.get(name))]));
+  });
 }
 
 export interface InputChecks {
