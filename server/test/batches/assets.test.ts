@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type AssetAction, assetActions } from '@vitrine/contract/batches';
+import type { FieldUpdate } from '@vitrine/contract/fields';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { expire } from '../../src/operate/expire.ts';
@@ -223,9 +224,94 @@ describe('fields', () => {
     });
     expect(wrong.status).toBe(400);
   });
+
+  // BATCH-3, FIELD-23
+  test('that mirror a column refuse what they refuse for one file', async () => {
+    const { items } = await root.ok('listFields', { query: {} });
+    const field_id = items.find(({ mirrors_column }) => mirrors_column === 'title')?.id ?? '';
+    const [a = ''] = await make(1, { title: 'Pier' });
+    const change = (body: FieldUpdate) => root.ok('updateField', { params: { id: field_id }, body });
+    const reasonFor = async (action: AssetAction) =>
+      (await run(mara, [a], action)).refused.map(({ reason }) => reason);
+    const set = { kind: 'set_field', field_id, value_text: 'Dock' } as const;
+    await change({ status: 'deprecated' });
+    expect(await reasonFor(set)).toEqual(['title is deprecated and accepts no new values']);
+    await change({ status: 'active', applies_to: [3] });
+    expect(await reasonFor(set)).toEqual(['title is not for assets of this type']);
+    await change({ applies_to: [], options: { max_length: 6 } });
+    expect(await reasonFor({ ...set, kind: 'append_field' })).toEqual(['title is longer than 6 characters']);
+    const done = await run(mara, [a], set);
+    await change({ status: 'deprecated', options: {} });
+    expect(await undo(mara, done.id)).toMatchObject({ changed: 1 });
+    expect(await run(mara, [a], { kind: 'clear_field', field_id })).toMatchObject({ changed: 1 });
+    await change({ status: 'active' });
+  });
 });
 
 describe('undoing', () => {
+  // BATCH-9, TERM-4, VALUE-11
+  test('gives a merged term back as its successor, and no file that has disappeared', async () => {
+    const kind = { label: 'Former', subject_kind: 'asset' } as const;
+    const options = { values: ['quay', 'wharf', 'pier'] };
+    const term = await root.ok('createField', {
+      body: { ...kind, code: 'former_term', type: 'multi_select', options },
+    });
+    const reference = await root.ok('createField', {
+      body: { ...kind, code: 'former_reference', type: 'reference' },
+    });
+    const [a = '', b = ''] = await make(2);
+    const set = (field_id: string, value: object) =>
+      run(mara, [a], { kind: 'set_field', field_id, ...value } as AssetAction);
+    await set(term.id, { value_options: ['wharf', 'quay'] });
+    await set(reference.id, { value_ref: b });
+    const replaced = await set(term.id, { value_options: ['pier'] });
+    const cleared = await run(mara, [a], { kind: 'clear_field', field_id: reference.id });
+    await root.ok('mergeFieldTerms', {
+      params: { id: term.id },
+      body: { source: 'wharf', target: 'quay', reason: 'the same' },
+    });
+    await mara.ok('deleteAsset', { params: { id: b }, body: {} });
+    await undo(mara, replaced.id);
+    expect(await undo(mara, cleared.id)).toMatchObject({ changed: 0, refused_count: 1 });
+    const { items } = await mara.ok('listAssetFieldValues', { params: { id: a } });
+    expect(items.find(({ field_id }) => field_id === term.id)?.value_options).toEqual(['quay']);
+  });
+
+  // BATCH-9, WORKFLOW-3
+  test('leaves files in their state when the former one has been removed', async () => {
+    const { states } = await root.ok('getWorkflow', {});
+    const extra = {
+      domain: 'asset' as const,
+      code: 'extra',
+      label: 'Extra',
+      sort_order: 9,
+      moves_to: ['wip'],
+    };
+    const into = states.map((state) =>
+      state.domain === 'asset' ? { ...state, moves_to: [...state.moves_to, 'extra'] } : state,
+    );
+    await root.ok('updateWorkflow', { body: { states: [...into, extra] } });
+    const known = await mara.ok('listWorkflowStates', { query: { domain: 'asset' } });
+    const to = (code: string) => ({
+      kind: 'set_state' as const,
+      state_id: known.find((state) => state.code === code)?.id ?? '',
+    });
+    const [a = ''] = await make(1);
+    await run(mara, [a], to('extra'));
+    const done = await run(mara, [a], to('wip'));
+    await root.ok('updateWorkflow', { body: { states } });
+    expect(await undo(mara, done.id)).toMatchObject({ state: 'done', changed: 0, refused_count: 1 });
+  });
+
+  // BATCH-9, NAME-4
+  test('spells a tag as it is registered by now', async () => {
+    const [a = '', b = ''] = await make(2, { tags: ['low tide'] });
+    const done = await run(mara, [a], { kind: 'remove_tags', tags: ['low tide'] });
+    await root.ok('renameTag', { params: { tag: 'low tide' }, body: { to: 'Low Tide' } });
+    await undo(mara, done.id);
+    expect(await Promise.all([a, b].map(tagsOf))).toEqual([['Low Tide'], ['Low Tide']]);
+  });
+
   // BATCH-9
   test('leaves what has changed since the batch, for every action', async () => {
     const field = await root.ok('createField', {

@@ -56,6 +56,16 @@ describe('many posts', () => {
     ]);
   });
 
+  // BATCH-9, NAME-4
+  test('get a removed tag back as it is spelled by now', async () => {
+    const root = await library.join('keeper', 'admin');
+    const ids = await make(2, { tags: ['high tide'] });
+    const removed = await run(mara, ids.slice(0, 1), { kind: 'remove_tags', tags: ['high tide'] });
+    await root.ok('renameTag', { params: { tag: 'high tide' }, body: { to: 'High Tide' } });
+    await undo(removed.id);
+    expect((await posts(ids)).map(({ tags }) => tags)).toEqual([['High Tide'], ['High Tide']]);
+  });
+
   // BATCH-3
   test('change their audience, and others cannot change it', async () => {
     const ids = await make(2, { visibility: 'public' });

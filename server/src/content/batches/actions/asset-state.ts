@@ -114,11 +114,21 @@ export function setAssetState(stateId: string): Action {
   };
 }
 
-/** Moves assets back. What the batch was allowed to do may be undone, whichever state may follow which. */
-export const undoAssetState: Action = (step) =>
-  stateAction(step, ({ state_id: stateId }, record) => {
+/**
+ * Moves assets back. What the batch was allowed to do may be undone, whichever state may follow which, unless the state has
+ * been removed since (WORKFLOW-3).
+ */
+export const undoAssetState: Action = async (step) => {
+  const states = await step.tx
+    .selectFrom('workflow_states')
+    .select('id')
+    .where('domain', '=', 'asset')
+    .execute();
+  const present = new Set<string | null>(states.map(({ id }) => id));
+  return stateAction(step, ({ state_id: stateId }, record) => {
     const { before, after, from, to } = recordOf(record);
-    return stateId === after
-      ? { outcome: 'changed', record: { before: after, after: before, from: to, to: from } }
-      : changedSince;
+    if (stateId !== after) return changedSince;
+    if (before !== null && !present.has(before)) return refused(refuse('state-not-found').sentence);
+    return { outcome: 'changed', record: { before: after, after: before, from: to, to: from } };
   });
+};

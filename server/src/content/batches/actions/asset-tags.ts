@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { changeRows, type ReadRow } from '../rows.ts';
 import { type Action, changedSince, type Outcome, refused, type UndoRecord, unchanged } from '../step.ts';
-import { isSameSet, tooManyTags } from './tag-lists.ts';
+import { isSameSet, presentSpelling, tooManyTags } from './tag-lists.ts';
 
 /** A row of `asset_tags`, without its asset. */
 interface TagRow {
@@ -126,8 +126,10 @@ export function removeTagsFromAssets(tags: readonly string[]): Action {
 }
 
 /** Undoes either: removes only what was added, and returns what was removed with its origin and place. */
-export const undoTagsOfAssets: Action = (step) =>
-  changeRows<AssetTags>(step, {
+export const undoTagsOfAssets: Action = async (step) => {
+  const former = step.items.flatMap(({ record }) => recordOf(record).removed.map(({ value }) => value));
+  const spelled = await presentSpelling(step.tx, former);
+  return changeRows<AssetTags>(step, {
     subject: 'asset',
     columns: tagsOfAsset,
     judge(row, record): Outcome {
@@ -135,13 +137,14 @@ export const undoTagsOfAssets: Action = (step) =>
       if (!isSameSet(namesOf(row), after)) return changedSince;
       const rows = row.tags.filter(({ value }) => added.includes(value));
       const left = after.filter((name) => !added.includes(name));
+      const restored = removed.map((tag) => ({ ...tag, value: spelled(tag.value) }));
       return {
         outcome: 'changed',
         record: {
           added: [],
           removed: rows,
-          restored: removed,
-          after: [...left, ...removed.map((t) => t.value)],
+          restored,
+          after: [...left, ...restored.map(({ value }) => value)],
         },
       };
     },
@@ -155,3 +158,4 @@ export const undoTagsOfAssets: Action = (step) =>
     },
     edited: ['tags'],
   });
+};

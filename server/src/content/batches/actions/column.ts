@@ -1,12 +1,23 @@
 import { type RawBuilder, sql } from 'kysely';
 import { hasApprovals, mayOverride } from '../../../access/approvals.ts';
+import { appliesToAsset, knownFields, writableFields } from '../../../access/field-values.ts';
 import { notifyPeersOfCollectionsWith, notifyPeersOfMembers } from '../../../core/outbox/enqueue.ts';
-import { refuse } from '../../../platform/http/refuse.ts';
+import { Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { approvalRequired, checkApprovals } from '../../approvals/gates.ts';
 import { charactersIn } from '../../fields/types/characters.ts';
+import { refusalOfPair } from '../../fields/values/pairs.ts';
+import { type CallersDefinition, checkContent } from '../../fields/values/rules.ts';
 import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
-import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
+import {
+  type Action,
+  changedSince,
+  type Outcome,
+  refused,
+  type Step,
+  type UndoRecord,
+  unchanged,
+} from '../step.ts';
 import { announceEach } from './announce-each.ts';
 
 type Value = string | boolean | null;
@@ -16,6 +27,19 @@ interface ColumnRow extends ReadRow {
   draft: boolean;
   /** Of posts: whether it has the approvals for a public audience. */
   approved: boolean;
+  /** What the field allows the caller on this asset, if the column is written through one. */
+  known: boolean;
+  applies: boolean;
+  writable: boolean;
+}
+
+/** A field that mirrors a column, as a step holds it. */
+export type HeldField = Omit<CallersDefinition, 'applies' | 'writable'>;
+
+/** The field that the column is written through, and whether its value is removed. */
+interface Through {
+  readonly field: HeldField;
+  readonly clears: boolean;
 }
 
 interface BatchColumn {
@@ -76,22 +100,39 @@ async function writeColumn(
 /** Whether a change opens a published post to the public, which may need approvals (APPROVAL-1). */
 const opensToPublic = (row: ColumnRow, record: UndoRecord) => !row.draft && record.after === 'public';
 
+/** Why the field does not take a value of this asset; null if it does, or if the column is written by itself. */
+function refusalOfField(through: Through | null, row: ColumnRow): Outcome | null {
+  if (through === null) return null;
+  const { field, clears } = through;
+  const refusal = refusalOfPair(field, { ...row, write_capability: field.write_capability }, clears);
+  return refusal === null ? null : refused(refusal.sentence);
+}
+
 function columnAction(
   name: BatchColumnName,
   step: Step,
   judge: Parameters<typeof changeRows<ColumnRow>>[1]['judge'],
-  overrideReason: string | null = null,
+  {
+    overrideReason = null,
+    through = null,
+  }: { overrideReason?: string | null; through?: Through | null } = {},
 ) {
   const { subject } = columns[name];
   const isPost = subject === 'post';
   const isDraft = isPost ? sql`p.draft` : sql`false`;
   const approved = isPost ? hasApprovals('public_audience') : sql`true`;
+  const rights =
+    through === null
+      ? sql`true as known, true as applies, true as writable`
+      : sql`${knownFields(step.caller, 'asset')} as known, ${appliesToAsset} as applies,
+          ${writableFields(step.caller, 'asset')} as writable`;
   return changeRows<ColumnRow>(step, {
     subject,
     columns: sql`${sql.ref(`${subject === 'asset' ? 'a' : 'p'}.${name}`)} as value, ${isDraft} as draft,
-      ${approved} as approved`,
+      ${approved} as approved, ${rights}`,
+    joins: through === null ? sql`` : sql`join fields d on d.id = ${through.field.id}`,
     judge(row, record) {
-      const outcome = judge(row, record);
+      const outcome = refusalOfField(through, row) ?? judge(row, record);
       if (outcome.outcome !== 'changed' || !isPost || row.approved) return outcome;
       return opensToPublic(row, outcome.record) && (overrideReason === null || !mayOverride(step.caller))
         ? refused(approvalRequired(0, 0, []).sentence)
@@ -111,15 +152,41 @@ function columnAction(
 /** The longest texts of the columns that fields mirror. */
 const longest = { title: 500, description: 20_000 } as const;
 
-/** Sets the title or the description, or appends a line to it. */
-export function writeText(name: keyof typeof longest, text: string, appends: boolean): Action {
+/** Why the field does not take this text; null if it does. */
+function refusalOfText(name: keyof typeof longest, field: HeldField, text: string): Outcome | null {
+  if (charactersIn(text) > longest[name])
+    return refused(refuse('value-too-long', { property: name, max: longest[name] }).sentence);
+  try {
+    if (text !== '') checkContent({ ...field, applies: true }, { kind: 'text', text });
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error.sentence);
+    throw error;
+  }
+}
+
+/**
+ * Sets the title or the description through the field that mirrors it, under the rules of the field (FIELD-23), or appends
+ * a line to it. No text removes it.
+ */
+export function writeText(
+  name: keyof typeof longest,
+  field: HeldField,
+  text: string,
+  { appends = false } = {},
+): Action {
   return (step) =>
-    columnAction(name, step, ({ value: before }) => {
-      const after = appends && before !== '' ? `${before}\n${text}` : text;
-      if (charactersIn(after) > longest[name])
-        return refused(refuse('value-too-long', { property: name, max: longest[name] }).sentence);
-      return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
-    });
+    columnAction(
+      name,
+      step,
+      ({ value: before }) => {
+        const after = appends && before !== '' ? `${before}\n${text}` : text;
+        const refusal = refusalOfText(name, field, after);
+        if (refusal !== null) return refusal;
+        return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
+      },
+      { through: { field, clears: text === '' } },
+    );
 }
 
 /** Sets a property to this value. `check` throws a Refusal if no object may have it. */
@@ -138,7 +205,7 @@ export function setColumn(
       step,
       ({ value: before }) =>
         before === after ? unchanged : { outcome: 'changed', record: { before, after } },
-      overrideReason,
+      { overrideReason },
     );
   };
 }
@@ -147,10 +214,17 @@ export function setColumn(
 export function undoColumn(name: BatchColumnName, check: Check = noCheck): Action {
   return async (step) => {
     await check(step);
-    return columnAction(name, step, ({ value }, record) =>
-      value === record?.after
-        ? { outcome: 'changed', record: { before: record.after, after: record.before } }
-        : changedSince,
-    );
+    return columnAction(name, step, undoing);
   };
 }
+
+/** Sets the column that a field mirrors back. A field that takes no new values gives its former one back. */
+export const undoText =
+  (name: keyof typeof longest, field: HeldField): Action =>
+  (step) =>
+    columnAction(name, step, undoing, { through: { field, clears: true } });
+
+const undoing = ({ value }: ColumnRow, record: UndoRecord | null): Outcome =>
+  value === record?.after
+    ? { outcome: 'changed', record: { before: record.after, after: record.before } }
+    : changedSince;

@@ -14,10 +14,13 @@ import {
   type StoredMembers,
   storedIn,
   type TypedValue,
+  termsOf,
   toMembers,
   type ValueColumns,
+  withTerms,
 } from '../../fields/values/typed-value.ts';
 import { checkReferences, resolveTerms, setByOf } from '../../fields/values/write.ts';
+import { matchTerms } from '../../fields/vocabulary/terms.ts';
 import { type Changed, changeRows, type ReadRow } from '../rows.ts';
 import {
   type Action,
@@ -28,7 +31,7 @@ import {
   type UndoRecord,
   unchanged,
 } from '../step.ts';
-import { undoColumn, writeText } from './column.ts';
+import { type HeldField, undoText, writeText } from './column.ts';
 
 interface ValueRow extends ReadRow, ValueColumns {
   known: boolean;
@@ -47,14 +50,12 @@ interface ValueRecord {
 /** Only this module writes records of its actions. */
 const recordOf = (record: UndoRecord | null) => record as unknown as ValueRecord;
 
-type FieldRow = Omit<CallersDefinition, 'applies' | 'writable'>;
-
 /**
  * Returns the definition of a field of assets that the caller may know of, locked: against new terms by others if the
  * action may create some.
  */
-async function holdField({ tx, caller }: Step, fieldId: string, mayCreateTerms: boolean): Promise<FieldRow> {
-  const { rows } = await sql<FieldRow>`
+async function holdField({ tx, caller }: Step, fieldId: string, mayCreateTerms: boolean): Promise<HeldField> {
+  const { rows } = await sql<HeldField>`
     select d.id, d.code, d.label, d.type, d.options, d.open_vocabulary, d.required, d.read_only, d.regexp_filter,
       d.mirrors_column, d.status, d.write_capability
     from fields d where d.id = ${fieldId} and d.subject_kind = 'asset' and ${shownDefinitions(caller)}
@@ -64,7 +65,7 @@ async function holdField({ tx, caller }: Step, fieldId: string, mayCreateTerms: 
   return row;
 }
 
-async function write(step: Step, field: FieldRow, changed: readonly Changed<ValueRow>[]): Promise<void> {
+async function write(step: Step, field: HeldField, changed: readonly Changed<ValueRow>[]): Promise<void> {
   const { tx, caller } = step;
   for (const { row, record } of changed) {
     const value = storedIn(row);
@@ -86,7 +87,7 @@ async function write(step: Step, field: FieldRow, changed: readonly Changed<Valu
 /** Writes the values that `next` returns for each row; it may refuse a row by throwing a Refusal. */
 function valueAction(
   step: Step,
-  field: FieldRow,
+  field: HeldField,
   next: (before: TypedValue | null, record: UndoRecord | null) => TypedValue | null | Outcome,
   { clears = false } = {},
 ): ReturnType<Action> {
@@ -122,7 +123,7 @@ function valueAction(
 }
 
 /** Reads and resolves the value that the action gives. */
-async function givenValue(step: Step, field: FieldRow, action: AssetAction): Promise<TypedValue> {
+async function givenValue(step: Step, field: HeldField, action: AssetAction): Promise<TypedValue> {
   const { kind: _, ...members } = action;
   const definition: CallersDefinition = { ...field, applies: true, writable: true };
   const value = readGiven(definition, members);
@@ -152,7 +153,7 @@ export function writeField(fieldId: string, action: AssetAction): Action {
       throw refuse('field-not-appendable', { field: field.code });
     const value = await givenValue(step, field, action);
     if (field.mirrors_column !== null && value.kind === 'text')
-      return writeText(field.mirrors_column, value.text, appends)(step);
+      return writeText(field.mirrors_column, field, value.text, { appends })(step);
     const definition: CallersDefinition = { ...field, applies: true, writable: true };
     return valueAction(step, field, (before) => {
       const after = appends ? joined(before, value) : value;
@@ -169,7 +170,46 @@ export function clearField(fieldId: string): Action {
     const field = await holdField(step, fieldId, false);
     return field.mirrors_column === null
       ? valueAction(step, field, () => null, { clears: true })
-      : writeText(field.mirrors_column, '', false)(step);
+      : writeText(field.mirrors_column, field, '')(step);
+  };
+}
+
+/** A former value as it may be written now, or why it may not. */
+type Former = TypedValue | null | Outcome;
+
+/** Returns why a reference to the asset may not be written, or null if it may (VALUE-11). */
+async function refusalOfReference({ tx, caller }: Step, field: HeldField, value: TypedValue) {
+  try {
+    await checkReferences(tx, caller, [{ field: { ...field, applies: true }, value }]);
+    return null;
+  } catch (error) {
+    if (error instanceof Refusal) return refused(error.sentence);
+    throw error;
+  }
+}
+
+/**
+ * Returns the former values of a step by their records: with the successors of terms that have been merged since (TERM-4),
+ * and refused where the referenced asset has disappeared.
+ */
+async function formerValues(step: Step, field: HeldField): Promise<(record: UndoRecord | null) => Former> {
+  const values = new Map(step.items.map(({ record }) => [record, fromMembers(recordOf(record).before)]));
+  const terms = [...new Set([...values.values()].flatMap((value) => (value ? termsOf(field, value) : [])))];
+  const matches = await matchTerms(
+    step.tx,
+    terms.map((text) => ({ fieldId: field.id, text })),
+  );
+  const present = new Map(terms.map((term, at) => [term, matches[at]?.value ?? term]));
+  const refusals = new Map<string, Outcome | null>();
+  for (const value of values.values())
+    if (value?.kind === 'ref' && !refusals.has(value.ref))
+      refusals.set(value.ref, await refusalOfReference(step, field, value));
+  return (record) => {
+    const value = values.get(record) ?? null;
+    if (value === null) return null;
+    if (value.kind === 'ref') return refusals.get(value.ref) ?? value;
+    const slugs = termsOf(field, value).map((term) => present.get(term) ?? term);
+    return withTerms(value, slugs);
   };
 }
 
@@ -177,14 +217,13 @@ export function clearField(fieldId: string): Action {
 export function undoField(fieldId: string): Action {
   return async (step) => {
     const field = await holdField(step, fieldId, false);
-    if (field.mirrors_column !== null) return undoColumn(field.mirrors_column)(step);
+    if (field.mirrors_column !== null) return undoText(field.mirrors_column, field)(step);
+    const former = await formerValues(step, field);
     return valueAction(
       step,
       field,
-      (current, record) => {
-        const { before, after } = recordOf(record);
-        return isSame(current, fromMembers(after)) ? fromMembers(before) : changedSince;
-      },
+      (current, record) =>
+        isSame(current, fromMembers(recordOf(record).after)) ? former(record) : changedSince,
       { clears: true },
     );
   };

@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
 import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
-import { isSameSet, tooManyTags } from './tag-lists.ts';
+import { isSameSet, presentSpelling, tooManyTags } from './tag-lists.ts';
 
 interface PostTags extends ReadRow {
   tags: string[];
@@ -72,13 +72,16 @@ export function removeTagsFromPosts(tags: readonly string[]): Action {
 }
 
 /** Undoes either. */
-export const undoTagsOfPosts: Action = (step) =>
-  changeRows(
+export const undoTagsOfPosts: Action = async (step) => {
+  const former = step.items.flatMap(({ record }) => recordOf(record).before);
+  const spelled = await presentSpelling(step.tx, former);
+  return changeRows(
     step,
     taggedPosts(step, ({ tags }, record) => {
       const { before, after } = recordOf(record);
       return isSameSet(tags, after)
-        ? { outcome: 'changed', record: { before: after, after: before } }
+        ? { outcome: 'changed', record: { before: after, after: before.map(spelled) } }
         : changedSince;
     }),
   );
+};
