@@ -162,6 +162,27 @@ test('merging gives the kept file what it lacks, replaces the others in posts, a
   expect(await list(mara, 'similar')).toEqual([]);
 });
 
+// DUPLICATE-4, AUDIT-1, ASSET-40
+test('merging is in the history of the kept file, and in the audit log where it changes things of others', async () => {
+  const bytes = await scene(9);
+  const { id: keep, file_hash } = await upload(mara, bytes, { title: 'Kept', sensitivity: 'org' });
+  const copy = await mara.ok('createAsset', { body: { file_hash: file_hash ?? '', sensitivity: 'org' } });
+  await mara.ok('updateAsset', { params: { id: copy.id }, body: { tags: ['new'], description: 'Words' } });
+  const [toms, own] = [await publish(tom, [copy]), await publish(root, [copy])];
+  const group = (await list(root, 'exact')).find(({ assets }) => idsOf(assets).includes(keep));
+  expect((await resolve(root, group?.id ?? '', { keep, remove: [copy.id] })).status).toBe(204);
+  const { items } = await mara.ok('listAssetHistory', { params: { id: keep }, query: {} });
+  const edits = items.filter(({ what }) => what === 'edited');
+  expect(edits).toMatchObject([{ who: { ref: root.ref }, properties: ['description', 'tags'] }]);
+  const events = async (event: string, id: string) =>
+    (await root.ok('listAudit', { query: { event } })).items.filter(({ target_id }) => target_id === id);
+  expect(await events('asset.updated', keep)).toMatchObject([
+    { subject: { ref: mara.ref }, metadata: { changed: ['description', 'tags'] } },
+  ]);
+  expect(await events('post.updated', toms.id)).toMatchObject([{ metadata: { changed: ['members'] } }]);
+  expect(await events('post.updated', own.id)).toEqual([]);
+});
+
 // DUPLICATE-6, DUPLICATE-7
 test('merging moves links and named shares to the kept file if it is held alike, and widens no other', async () => {
   const bytes = await scene(6);

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
 import { disclosedReference } from '../../access/field-values.ts';
 import { notifyPeersOfEach } from '../../core/outbox/enqueue.ts';
+import { recordEdits } from '../../people/audit/record-edit.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../platform/http/unchanged.ts';
 import { followContent } from '../approvals/post-content.ts';
@@ -21,8 +22,8 @@ interface ValueRow extends ValueColumns, Definition {
   set_by: SetBy;
 }
 
-/** Copies values of fields that the kept asset lacks and the caller may write. */
-async function addValues(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Promise<void> {
+/** Copies values of fields that the kept asset lacks and the caller may write. Returns the codes of these fields. */
+async function addValues(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Promise<string[]> {
   const subject = { kind: 'asset' as const, id: keep };
   const { rows } = await sql<ValueRow>`
     select distinct on (d.id) ${definitionColumns(subject)}, v.value_text, v.value_num, v.value_date, v.value_offset,
@@ -38,6 +39,7 @@ async function addValues(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Pro
     rows.map(({ id }) => ({ assetId: keep, fieldId: id })),
   );
   const byField = new Map([...pairs.values()].map((pair) => [pair.field_id, pair]));
+  const added: string[] = [];
   for (const row of rows) {
     const pair = byField.get(row.id);
     const value = storedIn(row);
@@ -50,17 +52,27 @@ async function addValues(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Pro
       setBy: setByOf(caller),
       userRef: caller.ref,
     });
+    added.push(row.code);
   }
+  return added;
 }
 
-/** Fills in the title and the description, and adds tags as far as there is room. */
-async function addWords(tx: Tx, { keep, remove }: Merge): Promise<void> {
+/**
+ * Fills in the title and the description, and adds tags as far as there is room. Returns the names of the properties that
+ * changed.
+ */
+async function addWords(tx: Tx, { keep, remove }: Merge): Promise<string[]> {
   const first = (column: 'title' | 'description') => sql`coalesce(nullif(k.${sql.ref(column)}, ''), (
     select a.${sql.ref(column)} from assets a where a.id = any(${[...remove]}::uuid[]) and a.${sql.ref(column)} <> ''
     order by array_position(${[...remove]}::uuid[], a.id) limit 1), '')`;
+  const texts = () =>
+    tx.selectFrom('assets').select(['title', 'description']).where('id', '=', keep).executeTakeFirstOrThrow();
+  const before = await texts();
   await sql`update assets k set title = ${first('title')}, description = ${first('description')},
     updated_at = ${nextUpdatedAt} where k.id = ${keep}`.execute(tx);
-  await sql`insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
+  const after = await texts();
+  const { numAffectedRows: tags = 0n } =
+    await sql`insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
     select ${keep}, n.value, n.source, n.confidence, n.created_by_provider, n.created_by_model,
       n.last + row_number() over (order by n.place, n.position, n.value)
     from (select distinct on (t.value) t.*, array_position(${[...remove]}::uuid[], t.asset_id) as place,
@@ -70,15 +82,34 @@ async function addWords(tx: Tx, { keep, remove }: Merge): Promise<void> {
     where not exists (select from asset_tags k where k.asset_id = ${keep} and k.value = n.value)
     order by n.place, n.position, n.value
     limit greatest(0, ${mostTags} - (select count(*) from asset_tags k where k.asset_id = ${keep}))`.execute(
-    tx,
-  );
+      tx,
+    );
+  const names = ['title', 'description'] as const;
+  return [...names.filter((name) => before[name] !== after[name]), ...(tags > 0n ? ['tags'] : [])];
+}
+
+/** Records what the kept asset got as an edit of it (AUDIT-1, ASSET-40); values of fields have a history of their own. */
+async function recordAdditions(
+  tx: Tx,
+  caller: SignedIn,
+  { keep }: Merge,
+  { words, values }: { words: readonly string[]; values: readonly string[] },
+): Promise<void> {
+  if (words.length + values.length === 0) return;
+  const { owner } = await tx
+    .selectFrom('assets')
+    .select('owner_user_ref as owner')
+    .where('id', '=', keep)
+    .executeTakeFirstOrThrow();
+  const edited = { kind: 'asset' as const, id: keep, owner, properties: words };
+  await recordEdits(tx, caller, [edited], [...words, ...values]);
 }
 
 /** Puts the kept asset into the posts of the others, in their place. Returns the ids of these posts. */
-async function replaceInPosts(tx: Tx, { keep, remove }: Merge): Promise<string[]> {
+async function replaceInPosts(tx: Tx, caller: SignedIn, { keep, remove }: Merge): Promise<string[]> {
   const gone = [...remove];
-  const { rows } = await sql<{ id: string }>`
-    select p.id from posts p where p.id in (
+  const { rows } = await sql<{ id: string; owner: number }>`
+    select p.id, p.author_user_ref as owner from posts p where p.id in (
         select m.post_id from post_members m where m.asset_id = any(${gone}::uuid[])
         union all select t.id from posts t where t.cover_thumbnail_asset_id = any(${gone}::uuid[]))
     order by p.id for no key update of p`.execute(tx);
@@ -103,6 +134,8 @@ async function replaceInPosts(tx: Tx, { keep, remove }: Merge): Promise<string[]
         when p.cover_thumbnail_asset_id = any(${gone}::uuid[]) then ${keep}::uuid
         else p.cover_thumbnail_asset_id end
     where p.id = any(${posts}::uuid[])`.execute(tx);
+  const edited = rows.map((post) => ({ ...post, kind: 'post' as const, properties: [] }));
+  await recordEdits(tx, caller, edited, ['members']);
   return posts;
 }
 
@@ -141,9 +174,10 @@ async function moveRelations(tx: Tx, { keep, remove }: Merge): Promise<void> {
  */
 export async function mergeAssets(tx: Tx, caller: SignedIn, merge: Merge): Promise<void> {
   const { keep, remove } = merge;
-  await addValues(tx, caller, merge);
-  await addWords(tx, merge);
-  const posts = await replaceInPosts(tx, merge);
+  const values = await addValues(tx, caller, merge);
+  const words = await addWords(tx, merge);
+  await recordAdditions(tx, caller, merge, { words, values });
+  const posts = await replaceInPosts(tx, caller, merge);
   await followContent(tx, caller, sql`select unnest(${posts}::uuid[])`);
   await replaceInCollections(tx, merge);
   await moveRelations(tx, merge);
