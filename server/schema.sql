@@ -684,6 +684,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.remove_avatar()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update users set avatar_asset_id = null where avatar_asset_id = new.id;
+  return null;
+end $function$;
+
 CREATE OR REPLACE FUNCTION public.remove_directions_of_asset()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1846,6 +1855,7 @@ CREATE INDEX assets_trash_owner ON public.assets USING btree (owner_user_ref, de
 CREATE INDEX assets_unfinished ON public.assets USING btree (processing_status, created_at) WHERE (processing_status <> 'ready'::text);
 CREATE INDEX assets_untaken ON public.assets USING btree (COALESCE(taken_at, created_at), id) WHERE ((deleted_at IS NULL) AND (taken_on IS NULL));
 CREATE INDEX assets_waiting ON public.assets USING btree (owner_user_ref) WHERE (processing_status = 'pending'::text);
+CREATE TRIGGER assets_avatar AFTER UPDATE OF deleted_at, status, sensitivity, mature, owner_user_ref ON public.assets FOR EACH ROW WHEN (((new.deleted_at IS NOT NULL) OR (new.status <> 'active'::text) OR (new.sensitivity <> 'public'::text) OR new.mature OR (new.owner_user_ref IS DISTINCT FROM old.owner_user_ref))) EXECUTE FUNCTION remove_avatar();
 CREATE TRIGGER assets_copied_anew AFTER UPDATE OF file_hash ON public.assets FOR EACH ROW WHEN ((new.file_hash IS DISTINCT FROM old.file_hash)) EXECUTE FUNCTION note_copy();
 CREATE TRIGGER assets_copied_in AFTER INSERT ON public.assets REFERENCING NEW TABLE AS new_rows FOR EACH STATEMENT EXECUTE FUNCTION note_copies();
 CREATE TRIGGER assets_directions BEFORE INSERT OR UPDATE OF title, file_name ON public.assets FOR EACH ROW WHEN (((new.title || new.file_name) ~ '[\u202a-\u202e\u2066-\u2069]'::text)) EXECUTE FUNCTION remove_directions_of_asset();

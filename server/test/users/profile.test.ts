@@ -228,6 +228,26 @@ test('an avatar is an own public picture and can be removed', async () => {
   expect((await profileOf(ines, mara)).avatar_url).toBeNull();
 });
 
+// IDENTITY-7
+test('an avatar that not everyone may see any more is removed from the identity, and does not return', async () => {
+  await setColumns(mara, blank);
+  const { id } = await upload(mara, await jpeg(61, 40));
+  await library.runJobs();
+  const changes = [
+    [{ sensitivity: 'org' }, { sensitivity: 'public' }],
+    [{ mature: true }, { mature: false }],
+  ] as const;
+  for (const [narrower, wider] of changes) {
+    await edit(mara, mara, { avatar_asset_id: id });
+    await mara.ok('updateAsset', { params: { id }, body: { title: 'Face' } });
+    expect((await profileOf(ines, mara)).avatar_url).toContain(id);
+    await mara.ok('updateAsset', { params: { id }, body: narrower });
+    expect((await profileOf(ines, mara)).avatar_url).toBeNull();
+    await mara.ok('updateAsset', { params: { id }, body: wider });
+    expect((await profileOf(ines, mara)).avatar_url).toBeNull();
+  }
+});
+
 // USER-21
 test('a banner is a picture that the caller may see, shown to those who may see it', async () => {
   await setColumns(mara, blank);

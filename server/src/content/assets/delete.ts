@@ -24,7 +24,6 @@ export async function moveToTrash(
     .where('id', 'in', ids)
     .execute();
   await followContent(tx, caller, postsWith(ids));
-  await tx.updateTable('users').set({ avatar_asset_id: null }).where('avatar_asset_id', 'in', ids).execute();
   const events = ids.map((id) => ({
     event: 'asset.deleted',
     target: { kind: 'asset' as const, id },

@@ -32,12 +32,8 @@ export function deleteObjects(subject: SubjectKind, reason: string | null): Acti
         const ids = changed.map(({ row }) => row.id);
         await sql`update ${tableOf(subject)} set deleted_at = now(), deleted_reason = ${reason},
           deleted_by_user_ref = ${caller.ref} where id = any(${ids}::uuid[])`.execute(tx);
-        if (subject === 'asset') {
-          await sql`update users set avatar_asset_id = null where avatar_asset_id = any(${ids}::uuid[])`.execute(
-            tx,
-          );
-          await followContent(tx, caller, postsWith(ids));
-        } else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
+        if (subject === 'asset') await followContent(tx, caller, postsWith(ids));
+        else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
         const events = ids.map((id) => ({
           event: `${subject}.deleted`,
           target: { kind: subject, id },
