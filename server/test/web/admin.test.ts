@@ -9,6 +9,7 @@ import { openStudio } from './studio.ts';
 const studio = await openStudio();
 const admin = await studio.enter('mara');
 
+// APP-10
 test('an administrator creates an account, grants capabilities, impersonates it, reads the audit log and bans it', async () => {
   // `/admin` redirects to the first section; a refusal shows the service's text.
   await admin.goto('/admin');
@@ -81,7 +82,10 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   expect(csv).toMatch(/capability\.grant\.added,\d+,mara,\d+,otto/);
   expect(csv).not.toContain('setup.completed');
 
-  // From the next request on, the administrator acts as the target.
+  // From the next request on, the administrator acts as the target, also in a window that is already open.
+  const beside = await admin.context().newPage();
+  await beside.goto('/collections');
+  await beside.getByRole('heading', { name: 'Collections', level: 1 }).waitFor();
   await visit(admin, account);
   await admin.getByRole('button', { name: 'Act as this person' }).click();
   await form.getByLabel('Reason').fill('Cannot find his posts');
@@ -89,6 +93,8 @@ test('an administrator creates an account, grants capabilities, impersonates it,
   await admin.waitForURL(`${studio.address}/`);
   const acting = { username: 'otto', impersonated_by: { username: 'mara' } };
   await expect.poll(() => call(admin, 'GET', '/auth/me')).toMatchObject(acting);
+  await beside.getByText('You are acting as otto').waitFor();
+  await beside.close();
   await call(admin, 'POST', '/auth/impersonation/end');
 
   // A reset password is shown once and works; the old session is gone.
