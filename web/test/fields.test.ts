@@ -164,7 +164,7 @@ describe('the layout of a form', () => {
     expect(refusalInWords(field, refused('value-empty;property="iso"', 'iso is empty'))).toBe(
       'ISO speed is empty.',
     );
-    expect(refusalInWords(field, refused('not-found', 'isobar is wrong'))).toBe('Isobar is wrong.');
+    expect(refusalInWords(field, refused('teams-in-cycle', 'isobar is wrong'))).toBe('Isobar is wrong.');
   });
 
   it('offers the fields of any of several files', () => {

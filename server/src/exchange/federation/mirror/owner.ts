@@ -4,6 +4,8 @@ import type { RemoteActor } from '../actors.ts';
 import type { AaAsset, AaCollection, AaPost } from '../protocol/objects.ts';
 
 const kinds = { 'aa:Post': 'post', 'aa:Asset': 'asset', 'aa:Collection': 'collection' } as const;
+const tables = { post: sql`posts`, asset: sql`assets`, collection: sql`collections` };
+const owners = { post: sql`author_user_ref`, asset: sql`owner_user_ref`, collection: sql`owner_user_ref` };
 
 /**
  * Gives a mirrored post, asset or collection the owner that its library names, to whom it may have been transferred
@@ -18,10 +20,7 @@ export async function followOwner(
 ): Promise<void> {
   if (owner.uri === actor.uri) return;
   const kind = kinds[type];
-  const [table, column] =
-    kind === 'post'
-      ? [sql`posts`, sql.ref('author_user_ref')]
-      : [sql.table(`${kind}s`), sql.ref('owner_user_ref')];
+  const [table, column] = [tables[kind], owners[kind]];
   await sql`with former as (
       select t.id, t.${column} as ref from ${table} t join federated_objects o on o.local_id = t.id
       where o.kind = ${kind} and o.peer_id = ${peerId} and o.uri = ${uri} and t.${column} <> ${owner.ref}),
