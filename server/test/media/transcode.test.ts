@@ -228,7 +228,7 @@ describe('the streams of an uploaded video', () => {
     expect(await state()).toBe('waiting');
   });
 
-  // MEDIA-15
+  // MEDIA-15, ASSET-40
   test('remain when another moment is chosen for the poster, by those who may choose it', async () => {
     const source = 'color=red:s=320x180:r=25:d=1[a];color=blue:s=320x180:r=25:d=1[b];[a][b]concat';
     const bytes = await clip({ format: 'mp4', video: { source, encoder: 'libx264' } });
@@ -262,5 +262,7 @@ describe('the streams of an uploaded video', () => {
     }
     expect(await etagOf()).not.toBe(before);
     expect(await owner.status('GET', `/assets/${two}/variants/hls/master.m3u8`)).toBe(200);
+    const { items } = await owner.ok('listAssetHistory', { params: { id: two }, query: {} });
+    expect(items.filter(({ properties }) => properties?.includes('poster') === true)).toHaveLength(2);
   });
 });

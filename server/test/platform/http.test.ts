@@ -30,7 +30,7 @@ test('every operation of the contract has exactly one handler', () => {
 });
 
 // HTTP-3
-test('ids in capital letters are read as those that the database writes in small ones, in every body', () => {
+test('ids in upper case are read in lower case, in every body', () => {
   const uuid = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
   const inCapitals = (value: unknown) =>
     JSON.parse(JSON.stringify(value).replace(uuid, (id) => id.toUpperCase()));

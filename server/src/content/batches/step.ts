@@ -1,6 +1,7 @@
 import type { Batch } from '@vitrine/contract/batches';
 import type { SignedIn } from '../../access/caller.ts';
 import type { Tx } from '../../platform/database/pool.ts';
+import { Refusal } from '../../platform/http/refuse.ts';
 import { type Sentence, sentence } from '../../platform/language/sentence.ts';
 import type { StoredMembers } from '../fields/values/typed-value.ts';
 
@@ -68,6 +69,12 @@ export interface StoredAction {
 
 export const unchanged: Outcome = { outcome: 'unchanged' };
 export const refused = (reason: Sentence): Outcome => ({ outcome: 'refused', reason });
+
+/** Returns the outcome of a Refusal that was thrown for one object; throws any other error. */
+export function refusedBy(error: unknown): Outcome {
+  if (error instanceof Refusal) return refused(error.sentence);
+  throw error;
+}
 /** BATCH-9: the reason if an object has changed since the batch to be undone wrote it. */
 export const CHANGED_SINCE = sentence('changed since');
 export const changedSince: Outcome = refused(CHANGED_SINCE);

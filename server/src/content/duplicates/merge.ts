@@ -65,12 +65,13 @@ async function addWords(tx: Tx, { keep, remove }: Merge): Promise<string[]> {
   const first = (column: 'title' | 'description') => sql`coalesce(nullif(k.${sql.ref(column)}, ''), (
     select a.${sql.ref(column)} from assets a where a.id = any(${[...remove]}::uuid[]) and a.${sql.ref(column)} <> ''
     order by array_position(${[...remove]}::uuid[], a.id) limit 1), '')`;
-  const texts = () =>
-    tx.selectFrom('assets').select(['title', 'description']).where('id', '=', keep).executeTakeFirstOrThrow();
-  const before = await texts();
-  await sql`update assets k set title = ${first('title')}, description = ${first('description')},
-    updated_at = ${nextUpdatedAt} where k.id = ${keep}`.execute(tx);
-  const after = await texts();
+  const { rows } = await sql<{ title: boolean; description: boolean }>`
+    with before as (select title, description from assets where id = ${keep})
+    update assets k set title = ${first('title')}, description = ${first('description')}, updated_at = ${nextUpdatedAt}
+    from before where k.id = ${keep}
+    returning k.title <> before.title as title, k.description <> before.description as description`.execute(
+    tx,
+  );
   const { numAffectedRows: tags = 0n } =
     await sql`insert into asset_tags (asset_id, value, source, confidence, created_by_provider, created_by_model, position)
     select ${keep}, n.value, n.source, n.confidence, n.created_by_provider, n.created_by_model,
@@ -85,7 +86,7 @@ async function addWords(tx: Tx, { keep, remove }: Merge): Promise<string[]> {
       tx,
     );
   const names = ['title', 'description'] as const;
-  return [...names.filter((name) => before[name] !== after[name]), ...(tags > 0n ? ['tags'] : [])];
+  return [...names.filter((name) => rows[0]?.[name] === true), ...(tags > 0n ? ['tags'] : [])];
 }
 
 /** Records what the kept asset got as an edit of it (AUDIT-1, ASSET-40); values of fields have a history of their own. */

@@ -15,7 +15,7 @@ import { readChanged } from './get.ts';
 import { insertPost } from './insert.ts';
 import { schedule } from './schedule.ts';
 
-/** Throws 400 if the standalone thumbnail is also a member; `members` has lower-case ids. */
+/** Throws 400 if the standalone thumbnail is also a member. */
 export function checkThumbnail(thumbnail: string | null, members: readonly string[]): void {
   if (thumbnail !== null && members.includes(thumbnail)) {
     throw refuse('cover-thumbnail-is-member');

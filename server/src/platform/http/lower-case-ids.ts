@@ -3,6 +3,8 @@ import type { TSchema } from 'typebox';
 /** Writes identifiers in lower case, as the database does, so that handlers can compare them with ids that they have read. */
 type Writer = (value: unknown) => unknown;
 
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
 const isSchema = (value: unknown): value is TSchema => typeof value === 'object' && value !== null;
 
 function writerOfItems(items: Writer): Writer {
@@ -24,7 +26,7 @@ function writerOfProperties(properties: object): Writer | null {
   };
 }
 
-/** A value that matches one schema of a union is an identifier at a place where another schema has a text. */
+/** Applies the writers of all schemas of the union. */
 function writerOfUnion(schemas: readonly unknown[]): Writer | null {
   const writers = schemas.flatMap((schema) => (isSchema(schema) ? (lowerCaseIds(schema) ?? []) : []));
   if (writers.length === 0) return null;
@@ -34,7 +36,8 @@ function writerOfUnion(schemas: readonly unknown[]): Writer | null {
 /** Returns what writes the identifiers of a value of this schema in lower case; null for a schema without identifiers. */
 export function lowerCaseIds(schema: TSchema): Writer | null {
   if ('format' in schema && schema.format === 'uuid')
-    return (value) => (typeof value === 'string' ? value.toLowerCase() : value);
+    // Another schema of a union may take any text.
+    return (value) => (typeof value === 'string' && uuid.test(value) ? value.toLowerCase() : value);
   if ('items' in schema && isSchema(schema.items)) {
     const items = lowerCaseIds(schema.items);
     return items === null ? null : writerOfItems(items);

@@ -29,7 +29,7 @@ export function checkContent(value: unknown, whole: string, depth = 0): void {
   }
 }
 
-/** Returns a check of a value of the schema, which is read before. Identifiers of the result are in lower case (HTTP-3). */
+/** Returns a check that converts a value with `read`, validates it, and writes its identifiers in lower case (HTTP-3). */
 function checkOf(schema: TSchema, whole: string, read: Check): Check {
   const compiled = compileLater(schema);
   let inLowerCase: Check | undefined;

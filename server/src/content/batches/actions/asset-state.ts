@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { SignedIn } from '../../../access/caller.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
-import { Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { announceStates } from '../../workflow/announce-states.ts';
 import { checkRule, readStateRule, type StateRule } from '../../workflow/moves.ts';
@@ -12,6 +12,7 @@ import {
   changedSince,
   type Outcome,
   refused,
+  refusedBy,
   type Step,
   type StepResult,
   type UndoRecord,
@@ -54,8 +55,7 @@ function whyNot(caller: SignedIn, from: string | null, rule: StateRule): Outcome
     checkRule(caller, from, rule);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.sentence);
-    throw error;
+    return refusedBy(error);
   }
 }
 

@@ -2,18 +2,18 @@ import { type RawBuilder, sql } from 'kysely';
 import { hasApprovals, mayOverride } from '../../../access/approvals.ts';
 import { appliesToAsset, knownFields, writableFields } from '../../../access/field-values.ts';
 import { notifyPeersOfCollectionsWith, notifyPeersOfMembers } from '../../../core/outbox/enqueue.ts';
-import { Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { approvalRequired, checkApprovals } from '../../approvals/gates.ts';
-import { charactersIn } from '../../fields/types/characters.ts';
 import { refusalOfPair } from '../../fields/values/pairs.ts';
 import { type CallersDefinition, checkContent } from '../../fields/values/rules.ts';
+import { checkColumnLength } from '../../fields/values/write.ts';
 import { type Changed, changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
 import {
   type Action,
   changedSince,
   type Outcome,
   refused,
+  refusedBy,
   type Step,
   type UndoRecord,
   unchanged,
@@ -149,19 +149,19 @@ function columnAction(
   });
 }
 
-/** The longest texts of the columns that fields mirror. */
-const longest = { title: 500, description: 20_000 } as const;
+/** A column that a field mirrors. */
+type MirroredColumn = NonNullable<HeldField['mirrors_column']>;
 
 /** Why the field does not take this text; null if it does. */
-function refusalOfText(name: keyof typeof longest, field: HeldField, text: string): Outcome | null {
-  if (charactersIn(text) > longest[name])
-    return refused(refuse('value-too-long', { property: name, max: longest[name] }).sentence);
+function refusalOfText(field: HeldField, text: string): Outcome | null {
+  if (text === '') return null;
+  const [definition, value] = [{ ...field, applies: true }, { kind: 'text', text } as const];
   try {
-    if (text !== '') checkContent({ ...field, applies: true }, { kind: 'text', text });
+    checkColumnLength(definition, value);
+    checkContent(definition, value);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.sentence);
-    throw error;
+    return refusedBy(error);
   }
 }
 
@@ -170,7 +170,7 @@ function refusalOfText(name: keyof typeof longest, field: HeldField, text: strin
  * a line to it. No text removes it.
  */
 export function writeText(
-  name: keyof typeof longest,
+  name: MirroredColumn,
   field: HeldField,
   text: string,
   { appends = false } = {},
@@ -181,7 +181,7 @@ export function writeText(
       step,
       ({ value: before }) => {
         const after = appends && before !== '' ? `${before}\n${text}` : text;
-        const refusal = refusalOfText(name, field, after);
+        const refusal = refusalOfText(field, after);
         if (refusal !== null) return refusal;
         return before === after ? unchanged : { outcome: 'changed', record: { before, after } };
       },
@@ -220,7 +220,7 @@ export function undoColumn(name: BatchColumnName, check: Check = noCheck): Actio
 
 /** Sets the column that a field mirrors back. A field that takes no new values gives its former one back. */
 export const undoText =
-  (name: keyof typeof longest, field: HeldField): Action =>
+  (name: MirroredColumn, field: HeldField): Action =>
   (step) =>
     columnAction(name, step, undoing, { through: { field, clears: true } });
 

@@ -3,7 +3,7 @@ import type { SetBy } from '@vitrine/contract/field-values';
 import { type RawBuilder, sql } from 'kysely';
 import { appliesToAsset, knownFields, writableFields } from '../../../access/field-values.ts';
 import { shownDefinitions } from '../../../access/fields.ts';
-import { notFound, Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { refusalOfPair } from '../../fields/values/pairs.ts';
 import { readGiven } from '../../fields/values/read-given.ts';
 import { type CallersDefinition, checkContent, checkItems } from '../../fields/values/rules.ts';
@@ -27,6 +27,7 @@ import {
   changedSince,
   type Outcome,
   refused,
+  refusedBy,
   type Step,
   type UndoRecord,
   unchanged,
@@ -108,8 +109,7 @@ function valueAction(
       try {
         after = next(before, record);
       } catch (error) {
-        if (error instanceof Refusal) return refused(error.sentence);
-        throw error;
+        return refusedBy(error);
       }
       if (after !== null && 'outcome' in after) return after;
       return isSame(before, after)
@@ -183,8 +183,7 @@ async function refusalOfReference({ tx, caller }: Step, field: HeldField, value:
     await checkReferences(tx, caller, [{ field: { ...field, applies: true }, value }]);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.sentence);
-    throw error;
+    return refusedBy(error);
   }
 }
 

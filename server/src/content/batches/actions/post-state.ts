@@ -2,7 +2,7 @@ import type { Gate } from '@vitrine/contract/limits';
 import { sql } from 'kysely';
 import { hasApprovals, mayOverride } from '../../../access/approvals.ts';
 import { checkMayPublish } from '../../../access/posts.ts';
-import { Refusal, refuse } from '../../../platform/http/refuse.ts';
+import { refuse } from '../../../platform/http/refuse.ts';
 import { approvalRequired, gatesOfPublishing } from '../../approvals/gates.ts';
 import { movePost, publishing, withdrawing } from '../../posts/workflow.ts';
 import { checkRule, readStateRule, type StateRule } from '../../workflow/moves.ts';
@@ -11,7 +11,7 @@ import {
   type Action,
   changedSince,
   type Outcome,
-  refused,
+  refusedBy,
   type Step,
   type StepResult,
   type UndoRecord,
@@ -46,8 +46,7 @@ function whyNot(
     if (!isApproved && (overrideReason === null || !mayOverride(caller))) throw approvalRequired(0, 0, []);
     return null;
   } catch (error) {
-    if (error instanceof Refusal) return refused(error.sentence);
-    throw error;
+    return refusedBy(error);
   }
 }
 

@@ -9,8 +9,8 @@ const owners = { post: sql`author_user_ref`, asset: sql`owner_user_ref`, collect
 
 /**
  * Gives a mirrored post, asset or collection the owner that its library names, to whom it may have been transferred
- * (FED-30). Members of a post that belonged to its author go along. An owner who signs is not named by anybody else: a signer
- * stands for an owner whose account is gone, who stays the owner here.
+ * (FED-30). Members of a post that belonged to its former author move, too. An owner who signs changes nothing: libraries let
+ * the signer stand for an owner whose account is gone, and that owner stays here.
  */
 export async function followOwner(
   tx: Tx,

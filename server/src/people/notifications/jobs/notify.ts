@@ -223,10 +223,7 @@ async function notifyOfReview(db: Database, event: ReviewEvent): Promise<void> {
   });
 }
 
-/**
- * What an act changes of the unread notification that it shares with earlier ones. Digests have it again, since there is
- * something new in it (NOTICE-11).
- */
+/** Updates an unread notification that collects several acts. The next digest has it again, because it has news (NOTICE-11). */
 const sharedWithEarlier = sql`happened_at = excluded.happened_at, in_app = excluded.in_app, mail = excluded.mail,
   created_at = case when notifications.mailed_at is null then notifications.created_at else now() end,
   mailed_at = case when excluded.mail = 'digest' then null else notifications.mailed_at end`;
