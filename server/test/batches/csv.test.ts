@@ -309,6 +309,14 @@ describe('the import', () => {
     expect((await preview(mara, byHash, '&match=hash')).refused).toEqual([
       { row: 2, reason: expect.stringMatching(/^\d files match$/) },
     ]);
+    // A Mac decomposes the names of files, and spreadsheets compose them.
+    const { id } = await upload(mara, plainFile(), { sensitivity: 'org' }, 'e\u0301te\u0301.jpg');
+    expect(
+      await preview(mara, 'file_name,place\n\u00e9t\u00e9.jpg,Evora\n', '&match=filename'),
+    ).toMatchObject({
+      changes: [{ id, field: 'place', to: 'Evora' }],
+      refused: [],
+    });
     const done = await run(mara, byName, '?match=filename');
     expect(done).toMatchObject({ total: 3, changed: 1, refused_count: 2 });
   });
@@ -373,6 +381,12 @@ describe('the import', () => {
       () => 'file_hash,place\nabc,x',
       'row 2, column file_hash: it is not a SHA-256 in hexadecimal',
       '?match=hash',
+    ],
+    [
+      'a file name in two Unicode forms',
+      () => 'file_name,place\n\u00e9.jpg,x\ne\u0301.jpg,x',
+      'row 3, column file_name: e\u0301.jpg is in row 2, too',
+      '?match=filename',
     ],
     ['no file name', () => 'file_name,place\n,x', 'row 2, column file_name: it is empty', '?match=filename'],
   ])('of a file with %s is a 422 that writes nothing', async (_, csv, message, query) => {

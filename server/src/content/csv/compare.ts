@@ -175,12 +175,13 @@ function keyReader(known: readonly FieldColumn[], match: CsvMatch) {
         return null;
       }
       const key = readKey(header, row);
-      const other = seen.get(key);
+      const name = key.normalize('NFC');
+      const other = seen.get(name);
       if (other !== undefined) {
         const value = key.slice(0, 200);
         throw refuse('csv-row-repeated', { row: row.row, column: header.keyName, value, other });
       }
-      seen.set(key, row.row);
+      seen.set(name, row.row);
       return { ...row, key };
     },
   };

@@ -58,9 +58,13 @@ function matching(caller: SignedIn, match: CsvMatch, keys: readonly string[]) {
     return sql`select k.place, a.id, ${editableAssets(caller)} as editable, 1 as found
       from unnest(${keys}::uuid[]) with ordinality as k (key, place) join assets a on a.id = k.key
       where ${readableAssets(caller)}`;
+  // Names keep the Unicode form that the device of their upload gives them.
+  const named =
+    match === 'hash'
+      ? sql`a.file_hash = k.key`
+      : sql`a.file_name = any(array[k.key, normalize(k.key, nfc), normalize(k.key, nfd)])`;
   return sql`select k.place, min(a.id::text)::uuid as id, true as editable, count(*) as found
-    from unnest(${keys}::text[]) with ordinality as k (key, place)
-      join assets a on a.${sql.ref(match === 'hash' ? 'file_hash' : 'file_name')} = k.key
+    from unnest(${keys}::text[]) with ordinality as k (key, place) join assets a on ${named}
     where ${editableAssets(caller)} group by k.place`;
 }
 
