@@ -109,7 +109,7 @@ test('the trash takes a file out of its stack until it is restored, and for good
   expect(await shownStack(mara, last)).toBeUndefined();
 });
 
-// STACK-1, STACK-4
+// STACK-1, STACK-4, STACK-5
 test('stacking moves files out of their stacks and ends one with a single file', async () => {
   const assets = [await file(), await file(), await file(), await file()] as const;
   const [one, two, three, four] = assets;
@@ -122,6 +122,10 @@ test('stacking moves files out of their stacks and ends one with a single file',
     [one.id, undefined],
   ]);
   expect((await mara.refused('getStack', { params: { id } })).status).toBe(404);
+  for (const { id } of [one, four]) {
+    const { items } = await mara.ok('listAssetHistory', { params: { id } });
+    expect(items.filter(({ properties }) => properties?.includes('stack'))).toHaveLength(2);
+  }
 });
 
 // STACK-4

@@ -9,11 +9,9 @@ import { recordEdits } from '../../people/audit/record-edit.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
-import { lockStack, stackAssets } from './store.ts';
+import { lockStack, stackAssets, type Unstacked } from './store.ts';
 
-interface Locked {
-  id: string;
-  owner: number | null;
+interface Locked extends Unstacked {
   editable: boolean;
 }
 
@@ -28,11 +26,7 @@ async function showStack(db: Database, { ladder }: Pick<Deps, 'ladder'>, caller:
 }
 
 /** Records the change in the history of the assets. */
-async function record(
-  tx: Tx,
-  caller: SignedIn,
-  assets: readonly Pick<Locked, 'id' | 'owner'>[],
-): Promise<void> {
+async function record(tx: Tx, caller: SignedIn, assets: readonly Unstacked[]): Promise<void> {
   const properties = ['stack'];
   const edited = assets.map(({ id, owner }) => ({ kind: 'asset' as const, id, owner, properties }));
   await recordEdits(tx, caller, edited, properties);
@@ -62,10 +56,10 @@ export const create = handle(createStack, async (deps, { caller, body }) => {
   const stack = await deps.db.transaction().execute(async (tx) => {
     const assets = await lockAll(tx, caller, ids);
     if (new Set(assets.map(({ owner }) => owner)).size > 1) throw refuse('stack-of-several-owners');
-    const made = await stackAssets(tx, ids);
-    await record(tx, caller, assets);
+    const { id, unstacked } = await stackAssets(tx, ids);
+    await record(tx, caller, [...assets, ...unstacked]);
     // Before another request can stack the same assets.
-    return showStack(tx, deps, caller, made);
+    return showStack(tx, deps, caller, id);
   });
   return { status: 201, body: stack };
 });
@@ -106,7 +100,7 @@ export const remove = handle(deleteStack, async ({ db }, { caller, params: { id 
       tx,
     );
     if (rows[0]?.editable !== true) throw refuse('not-owner');
-    const { rows: ended } = await sql<Pick<Locked, 'id' | 'owner'>>`
+    const { rows: ended } = await sql<Unstacked>`
       delete from stacked_assets own using assets a where own.stack_id = ${id} and a.id = own.asset_id
       returning a.id, a.owner_user_ref as owner`.execute(tx);
     await record(tx, caller, ended);

@@ -27,29 +27,40 @@ export function lockStack(tx: Tx, id: string): Promise<void> {
   return lockPlaces(tx, sql`${id}::uuid`);
 }
 
+/** An asset that no stack has any more. */
+export interface Unstacked {
+  id: string;
+  owner: number | null;
+}
+
 /**
  * Makes a stack of each group of assets, the first one on top. The assets leave their former stacks, and a stack that would keep a single asset ends. No
- * asset may be in two groups.
+ * asset may be in two groups. Returns the single assets of the stacks that ended.
  */
 export async function stackGroups(
   tx: Tx,
   stacks: readonly { id: string; assets: readonly string[] }[],
-): Promise<void> {
+): Promise<Unstacked[]> {
   const all = stacks.flatMap(({ assets }) => assets);
   await lockPlaces(tx, sql`select stack_id from stacked_assets where asset_id = any(${all}::uuid[])`);
   const { rows: former } = await sql<{ stack_id: string }>`
     delete from stacked_assets where asset_id = any(${all}::uuid[]) returning stack_id`.execute(tx);
   await insertStacks(tx, stacks);
-  await sql`delete from stacked_assets alone where alone.stack_id = any(${former.map((row) => row.stack_id)}::uuid[])
-    and not exists (select from stacked_assets other
-      where other.stack_id = alone.stack_id and other.asset_id <> alone.asset_id)`.execute(tx);
+  const { rows: unstacked } = await sql<Unstacked>`delete from stacked_assets alone using assets a
+    where alone.stack_id = any(${former.map((row) => row.stack_id)}::uuid[]) and a.id = alone.asset_id
+      and not exists (select from stacked_assets other
+        where other.stack_id = alone.stack_id and other.asset_id <> alone.asset_id)
+    returning a.id, a.owner_user_ref as owner`.execute(tx);
+  return unstacked;
 }
 
-/** Makes one stack of assets as `stackGroups` does, and returns its id. */
-export async function stackAssets(tx: Tx, assets: readonly string[]): Promise<string> {
+/** Makes one stack of assets as `stackGroups` does. Returns its id, and the single assets of the stacks that ended. */
+export async function stackAssets(
+  tx: Tx,
+  assets: readonly string[],
+): Promise<{ id: string; unstacked: Unstacked[] }> {
   const id = randomUUID();
-  await stackGroups(tx, [{ id, assets }]);
-  return id;
+  return { id, unstacked: await stackGroups(tx, [{ id, assets }]) };
 }
 
 interface Place {
