@@ -391,6 +391,25 @@ describe('the trash', () => {
     expect(await reasonFor(mara)).toEqual(['only the account that deleted it can restore it']);
     expect(await reasonFor(tom)).toEqual(['not found']);
   });
+
+  // BATCH-9
+  test('gets back what was restored with its deleter, but not what was restored again', async () => {
+    const ids = await make(2);
+    const [again = '', once = ''] = ids;
+    for (const id of ids) await mara.ok('deleteAsset', { params: { id }, body: { reason: 'blurred' } });
+    const entry = async () => (await mara.ok('listTrash', { query: {} })).items.find(({ id }) => id === once);
+    const before = await entry();
+    const done = await run(root, ids, { kind: 'restore' });
+    await mara.ok('deleteAsset', { params: { id: again }, body: undefined });
+    await mara.ok('restoreAsset', { params: { id: again } });
+    expect(await undo(root, done.id)).toMatchObject({
+      changed: 1,
+      refused: [{ id: again, reason: 'changed since' }],
+    });
+    expect(await entry()).toEqual(before);
+    expect(before).toBeDefined();
+    await mara.ok('restoreAsset', { params: { id: once } });
+  });
 });
 
 describe('a post', () => {

@@ -16,7 +16,7 @@ import { clearField, undoField, writeField } from './actions/field-value.ts';
 import { importValues, undoImport } from './actions/import-values.ts';
 import { setPostState, undoPostState } from './actions/post-state.ts';
 import { addTagsToPosts, removeTagsFromPosts, undoTagsOfPosts } from './actions/post-tags.ts';
-import { deleteObjects, restoreObjects, undoDelete } from './actions/trash.ts';
+import { deleteObjects, restoreObjects, undoDelete, undoRestore } from './actions/trash.ts';
 
 import type { Pair, Step } from './step.ts';
 
@@ -90,7 +90,7 @@ const assetPairs: Readonly<Record<AssetActionKind, (action: AssetAction) => Pair
   }),
   create_post: (action) => ({ run: createPostOf(action), undo: null }),
   delete: ({ reason }) => ({ run: deleteObjects('asset', reason ?? null), undo: undoDelete('asset') }),
-  restore: () => ({ run: restoreObjects('asset'), undo: deleteObjects('asset', null) }),
+  restore: () => ({ run: restoreObjects('asset'), undo: undoRestore('asset') }),
 };
 
 const postPairs: Readonly<Record<PostActionKind, (action: PostAction) => Pair>> = {
@@ -113,7 +113,7 @@ const postPairs: Readonly<Record<PostActionKind, (action: PostAction) => Pair>> 
     undo: undoRemove('post', needed(collection_id)),
   }),
   delete: ({ reason }) => ({ run: deleteObjects('post', reason ?? null), undo: undoDelete('post') }),
-  restore: () => ({ run: restoreObjects('post'), undo: deleteObjects('post', null) }),
+  restore: () => ({ run: restoreObjects('post'), undo: undoRestore('post') }),
 };
 
 /** Returns what an action does and what undoes it. */

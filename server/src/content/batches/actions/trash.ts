@@ -4,10 +4,11 @@ import { trashed } from '../../../access/live.ts';
 import { knowsOfTrashed, mayRestore } from '../../../access/trash.ts';
 import { notifyPeersOfCollectionsWith } from '../../../core/outbox/enqueue.ts';
 import { recordEvents } from '../../../people/audit/record.ts';
+import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { followContent, postsWith } from '../../approvals/post-content.ts';
 import { restoreAsked } from '../../trash/restore.ts';
-import { changeRows, type ReadRow, type SubjectKind } from '../rows.ts';
+import { changeRows, type ReadRow, type RowAction, type SubjectKind } from '../rows.ts';
 import {
   type Action,
   changedSince,
@@ -20,24 +21,45 @@ import {
 
 const tableOf = (subject: SubjectKind) => sql.table(subject === 'asset' ? 'assets' : 'posts');
 
-/** Moves objects to the trash. */
-export function deleteObjects(subject: SubjectKind, reason: string | null): Action {
+/** When, by whom and why an object was deleted. */
+interface Deletion {
+  readonly deleted_at: string;
+  readonly deleted_by_user_ref: number | null;
+  readonly deleted_reason: string | null;
+}
+
+/** Only this module writes records of its actions. */
+const deletionOf = (record: UndoRecord) => record as unknown as Deletion;
+
+type LiveRow = ReadRow & { now: string };
+
+/** Moves objects to the trash as their records say. */
+function trashing(
+  subject: SubjectKind,
+  { judge, prepare }: Pick<RowAction<LiveRow>, 'judge' | 'prepare'>,
+): Action {
   return (step) => {
     const { tx, caller } = step;
-    return changeRows<ReadRow & { now: string }>(step, {
+    return changeRows<LiveRow>(step, {
       subject,
       columns: sql`now() as now`,
-      judge: ({ now }) => ({ outcome: 'changed', record: { deleted_at: now } }),
+      ...(prepare === undefined ? {} : { prepare }),
+      judge,
       async write(changed) {
         const ids = changed.map(({ row }) => row.id);
-        await sql`update ${tableOf(subject)} set deleted_at = now(), deleted_reason = ${reason},
-          deleted_by_user_ref = ${caller.ref} where id = any(${ids}::uuid[])`.execute(tx);
+        const deletions = changed.map(({ row, record }) => ({ ...deletionOf(record), id: row.id }));
+        // A deleter whose account was removed since is unknown.
+        await sql`update ${tableOf(subject)} x set deleted_at = r.deleted_at, deleted_reason = r.deleted_reason,
+            deleted_by_user_ref = (select u.ref from users u where u.ref = r.deleted_by_user_ref)
+          from jsonb_to_recordset(${JSON.stringify(deletions)}::jsonb)
+            as r (id uuid, deleted_at timestamptz, deleted_by_user_ref bigint, deleted_reason text)
+          where x.id = r.id`.execute(tx);
         if (subject === 'asset') await followContent(tx, caller, postsWith(ids));
         else await notifyPeersOfCollectionsWith(tx, ids, caller.ref);
-        const events = ids.map((id) => ({
+        const events = deletions.map((deletion) => ({
           event: `${subject}.deleted`,
-          target: { kind: subject, id },
-          metadata: { reason },
+          target: { kind: subject, id: deletion.id },
+          metadata: { reason: deletion.deleted_reason },
         }));
         await recordEvents(tx, caller, events);
       },
@@ -46,20 +68,62 @@ export function deleteObjects(subject: SubjectKind, reason: string | null): Acti
   };
 }
 
-interface TrashRow {
+/** Moves objects to the trash. */
+export function deleteObjects(subject: SubjectKind, reason: string | null): Action {
+  return (step) => {
+    const deletion = { deleted_by_user_ref: step.caller.ref, deleted_reason: reason };
+    return trashing(subject, {
+      judge: ({ now }) => ({ outcome: 'changed', record: { ...deletion, deleted_at: now } }),
+    })(step);
+  };
+}
+
+/** Returns when each of these objects was last restored, of those that were in the days for which batches are kept. */
+async function lastRestored(
+  tx: Tx,
+  subject: SubjectKind,
+  ids: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await sql<{ id: string; restored_at: string }>`
+    select target_id as id, max(occurred_at) as restored_at from audit_events
+    where event = ${`admin.${subject}.restored`} and target_kind = ${subject} and target_id = any(${ids}::uuid[])
+      and occurred_at > now() - interval '30 days' group by target_id`.execute(tx);
+  return new Map(rows.map(({ id, restored_at }) => [id, restored_at]));
+}
+
+/** Returns what the batch restored to the trash, as it was there, unless it was restored again since. */
+export function undoRestore(subject: SubjectKind): Action {
+  return async (step) => {
+    let restored = new Map<string, string>();
+    return trashing(subject, {
+      async prepare(rows) {
+        const ids = rows.map(({ id }) => id);
+        restored = await lastRestored(step.tx, subject, ids);
+      },
+      judge: ({ id }, record) =>
+        record === null || restored.get(id) !== record.restored_at
+          ? changedSince
+          : { outcome: 'changed', record },
+    })(step);
+  };
+}
+
+interface TrashRow extends Deletion {
   id: string;
   owner: number | null;
-  deleted_at: string;
-  deleted_by_user_ref: number | null;
+  now: string;
 }
 
 /** Decides whether an object in the trash may be restored; others learn nothing of it. */
 function judgeRestore(caller: SignedIn, row: TrashRow | undefined): Outcome {
   if (row === undefined) return refused(notFound().sentence);
-  const { owner: ownerRef, deleted_by_user_ref: deletedByRef, deleted_at } = row;
+  const { owner: ownerRef, now, deleted_at, deleted_by_user_ref: deletedByRef, deleted_reason } = row;
   if (!knowsOfTrashed(caller, { ownerRef, deletedByRef })) return refused(notFound().sentence);
   return mayRestore(caller, deletedByRef)
-    ? { outcome: 'changed', record: { deleted_at } }
+    ? {
+        outcome: 'changed',
+        record: { restored_at: now, deleted_at, deleted_by_user_ref: deletedByRef, deleted_reason },
+      }
     : refused(refuse('restore-not-yours').sentence);
 }
 
@@ -74,7 +138,9 @@ const restoring = (subject: SubjectKind, judge: Judge): Action => {
   const action = async ({ tx, caller, items, isDryRun }: Step): Promise<StepResult> => {
     // Restoring locks the row and checks again.
     const { rows } = await sql<TrashRow>`
-      select x.id, ${owner} as owner, x.deleted_at, x.deleted_by_user_ref from ${tableOf(subject)} x
+      select x.id, ${owner} as owner, x.deleted_at, x.deleted_by_user_ref, x.deleted_reason,
+        now()::timestamptz(3) as now
+      from ${tableOf(subject)} x
       where x.id = any(${items.map(({ id }) => id)}::uuid[]) and ${trashed('x')}`.execute(tx);
     const byId = new Map(rows.map((row) => [row.id, row]));
     const outcomes = new Map<string, Outcome>();
