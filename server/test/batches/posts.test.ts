@@ -95,10 +95,13 @@ describe('many posts', () => {
       (await mara.ok('listCollectionPosts', { params: { id }, query: {} })).items.map((post) => post.id);
     await run(mara, ids, { kind: 'add_to_collection', collection_id: id });
     expect(await inOrder()).toEqual(ids);
+    const cover = { cover_post_id: ids[0] ?? null, cover_focal_x: 0.25, cover_focal_y: 0.5 };
+    await mara.ok('updateCollection', { params: { id }, body: cover });
     const removed = await run(mara, ids.slice(0, 2), { kind: 'remove_from_collection', collection_id: id });
     expect(await inOrder()).toEqual(ids.slice(2));
     await undo(removed.id);
     expect(await inOrder()).toEqual(ids);
+    expect(await mara.ok('getCollection', { params: { id } })).toMatchObject(cover);
     const action = { kind: 'add_to_collection' as const, collection_id: nowhere };
     expect((await mara.refused('batchPosts', { body: { ids, action } })).status).toBe(404);
     const foreign = { kind: 'add_to_collection' as const, collection_id: id };

@@ -9,6 +9,9 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 export interface LockedCollection {
   id: string;
   cover_post_id: string | null;
+  cover_focal_x: number | null;
+  cover_focal_y: number | null;
+  cover_focal_asset_id: string | null;
   updated_at: string;
   owner: number;
   /** Whether a query fills it. */
@@ -21,8 +24,8 @@ export interface LockedCollection {
  */
 export async function lockCollection(tx: Tx, caller: SignedIn, id: string): Promise<LockedCollection> {
   const { rows } = await sql<LockedCollection & { editable: boolean }>`
-    select c.id, c.cover_post_id, c.updated_at, c.owner_user_ref as owner, c.query is not null as smart,
-      ${editableCollections(caller)} as editable
+    select c.id, c.cover_post_id, c.cover_focal_x, c.cover_focal_y, c.cover_focal_asset_id, c.updated_at,
+      c.owner_user_ref as owner, c.query is not null as smart, ${editableCollections(caller)} as editable
     from collections c where c.id = ${id} and ${readableCollections(caller)} for no key update of c`.execute(
     tx,
   );

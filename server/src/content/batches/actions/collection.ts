@@ -2,6 +2,7 @@ import { type CollectionItem, mostItems } from '@vitrine/contract/collections';
 import { sql } from 'kysely';
 import { arrangedPosts, filesShown } from '../../../access/collections.ts';
 import { notifyPeers } from '../../../core/outbox/enqueue.ts';
+import type { Tx } from '../../../platform/database/pool.ts';
 import { notFound, refuse } from '../../../platform/http/refuse.ts';
 import { itemTables } from '../../collections/items.ts';
 import { type LockedCollection, lockItems } from '../../collections/lock.ts';
@@ -126,11 +127,28 @@ async function takeOutEach(
   await notifyOf(step, kind, locked);
 }
 
-const placeOf = ({ position, added_by, added_at }: PlaceRow): UndoRecord => ({
-  position,
-  added_by,
-  added_at,
-});
+/** Returns the place of an item, with the focal point if it is the cover of the collection. */
+function placeOf(locked: LockedCollection, { id, position, added_by, added_at }: PlaceRow): UndoRecord {
+  const place = { position, added_by, added_at };
+  if (id !== locked.cover_post_id) return place;
+  const { cover_focal_x, cover_focal_y, cover_focal_asset_id } = locked;
+  return { ...place, cover: { cover_focal_x, cover_focal_y, cover_focal_asset_id } };
+}
+
+type FocalPoint = Pick<LockedCollection, 'cover_focal_x' | 'cover_focal_y' | 'cover_focal_asset_id'>;
+
+/** Makes the item that was the cover the cover again, unless the collection has one. */
+async function returnCover(tx: Tx, id: string, changed: readonly Changed<PlaceRow>[]): Promise<void> {
+  const former = changed.find(({ record }) => 'cover' in record);
+  if (former === undefined) return;
+  await tx
+    .updateTable('collections')
+    // Only `placeOf` writes it.
+    .set({ ...(former.record.cover as FocalPoint), cover_post_id: former.row.id })
+    .where('id', '=', id)
+    .where('cover_post_id', 'is', null)
+    .execute();
+}
 
 /** Takes items out of a collection; `absent` is the outcome for one that is not there. */
 function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
@@ -141,7 +159,7 @@ function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
       placesIn(
         kind,
         locked.id,
-        (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(row) }),
+        (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(locked, row) }),
         (changed) => takeOutEach(step, kind, locked, changed),
       ),
     );
@@ -178,6 +196,7 @@ export function undoRemove(kind: Kind, collectionId: string): Action {
             from jsonb_to_recordset(${JSON.stringify(places)}::jsonb)
               as r (item_id uuid, position bigint, added_by bigint, added_at timestamptz)
             where placed.collection_id = ${id} and placed.${column} = r.item_id`.execute(tx);
+          await returnCover(tx, id, changed);
         },
       ),
     );
