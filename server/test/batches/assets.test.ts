@@ -249,6 +249,15 @@ describe('fields', () => {
 });
 
 describe('undoing', () => {
+  // BATCH-9, TAG-4
+  test('gives a tag back by the name that it has by now', async () => {
+    const ids = await make(2, { tags: ['ebb'] });
+    const removed = await run(mara, ids.slice(0, 1), { kind: 'remove_tags', tags: ['ebb'] });
+    await root.ok('renameTag', { params: { tag: 'ebb' }, body: { to: 'low water' } });
+    await undo(mara, removed.id);
+    expect(await Promise.all(ids.map(tagsOf))).toEqual([['low water'], ['low water']]);
+  });
+
   // BATCH-9, TERM-4, VALUE-11
   test('gives a merged term back as its successor, and no file that has disappeared', async () => {
     const kind = { label: 'Former', subject_kind: 'asset' } as const;

@@ -66,6 +66,22 @@ describe('many posts', () => {
     expect((await posts(ids)).map(({ tags }) => tags)).toEqual([['High Tide'], ['High Tide']]);
   });
 
+  // BATCH-9, TAG-4
+  test('get a removed tag back by the name that it has by now', async () => {
+    const root = await library.join('registrar', 'admin');
+    const ids = await make(2, { tags: ['first', 'ebb', 'low water'] });
+    const removed = await run(mara, ids.slice(0, 1), { kind: 'remove_tags', tags: ['ebb'] });
+    await root.ok('renameTag', { params: { tag: 'ebb' }, body: { to: 'Ebb tide' } });
+    const body = { source: 'Ebb tide', target: 'low water', reason: 'the same' };
+    await root.ok('mergeTags', { body });
+    await undo(removed.id);
+    expect((await posts(ids)).map(({ tags }) => tags)).toEqual([
+      ['first', 'low water'],
+      ['first', 'low water'],
+    ]);
+    expect((await root.refused('getTag', { params: { tag: 'ebb' } })).status).toBe(404);
+  });
+
   // BATCH-3
   test('change their audience, and others cannot change it', async () => {
     const ids = await make(2, { visibility: 'public' });

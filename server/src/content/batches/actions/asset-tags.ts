@@ -6,7 +6,7 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { changeRows, type ReadRow } from '../rows.ts';
 import { type Action, changedSince, type Outcome, refused, type UndoRecord, unchanged } from '../step.ts';
-import { isSameSet, presentSpelling, tooManyTags } from './tag-lists.ts';
+import { isSameSet, presentNames, tooManyTags } from './tag-lists.ts';
 
 /** A row of `asset_tags`, without its asset. */
 interface TagRow {
@@ -20,15 +20,17 @@ interface TagRow {
 
 interface AssetTags extends ReadRow {
   tags: TagRow[];
+  now: string;
 }
 
 const tagsOfAsset = sql`coalesce((select jsonb_agg(to_jsonb(t) - 'asset_id' order by t.position, t.value)
-  from asset_tags t where t.asset_id = a.id), '[]') as tags`;
+  from asset_tags t where t.asset_id = a.id), '[]') as tags, now() as now`;
 
 const namesOf = ({ tags }: AssetTags): string[] => tags.map(({ value }) => value);
 
-/** What a batch added and removed, and the names that the asset then had. */
+/** What a batch added and removed, the names that the asset then had, and the time. */
 interface TagRecord {
+  at: string;
   added: readonly string[];
   removed: readonly TagRow[];
   after: readonly string[];
@@ -91,7 +93,7 @@ export function addTagsToAssets(tags: readonly string[]): Action {
         if (added.length === 0) return unchanged;
         const after = [...before, ...added];
         if (after.length > mostTags) return refused(tooManyTags);
-        return { outcome: 'changed', record: { added, removed: [], after } };
+        return { outcome: 'changed', record: { at: row.now, added, removed: [], after } };
       },
       write: (changed) =>
         writeTags(
@@ -114,7 +116,7 @@ export function removeTagsFromAssets(tags: readonly string[]): Action {
         const removed = row.tags.filter(({ value }) => keys.has(foldName(value)));
         if (removed.length === 0) return unchanged;
         const after = namesOf(row).filter((name) => !keys.has(foldName(name)));
-        return { outcome: 'changed', record: { added: [], removed, after } };
+        return { outcome: 'changed', record: { at: row.now, added: [], removed, after } };
       },
       write: (changed) =>
         writeTags(
@@ -125,22 +127,28 @@ export function removeTagsFromAssets(tags: readonly string[]): Action {
     });
 }
 
+const formerOf = ({ removed, at }: TagRecord) => ({ tags: removed.map(({ value }) => value), at });
+
 /** Undoes either: removes only what was added, and returns what was removed with its origin and place. */
 export const undoTagsOfAssets: Action = async (step) => {
-  const former = step.items.flatMap(({ record }) => recordOf(record).removed.map(({ value }) => value));
-  const spelled = await presentSpelling(step.tx, former);
+  const presentOf = await presentNames(
+    step.tx,
+    step.items.map(({ record }) => formerOf(recordOf(record))),
+  );
   return changeRows<AssetTags>(step, {
     subject: 'asset',
     columns: tagsOfAsset,
     judge(row, record): Outcome {
       const { added, removed, after } = recordOf(record);
+      const names = presentOf(formerOf(recordOf(record)));
       if (!isSameSet(namesOf(row), after)) return changedSince;
       const rows = row.tags.filter(({ value }) => added.includes(value));
       const left = after.filter((name) => !added.includes(name));
-      const restored = removed.map((tag) => ({ ...tag, value: spelled(tag.value) }));
+      const restored = removed.map((tag, index) => ({ ...tag, value: names[index] ?? tag.value }));
       return {
         outcome: 'changed',
         record: {
+          at: row.now,
           added: [],
           removed: rows,
           restored,

@@ -6,14 +6,16 @@ import type { Tx } from '../../../platform/database/pool.ts';
 import { nextUpdatedAt } from '../../../platform/http/unchanged.ts';
 import { type Changed, changeRows, type ReadRow, type RowAction } from '../rows.ts';
 import { type Action, changedSince, refused, type Step, type UndoRecord, unchanged } from '../step.ts';
-import { isSameSet, presentSpelling, tooManyTags } from './tag-lists.ts';
+import { isSameSet, presentNames, tooManyTags } from './tag-lists.ts';
 
 interface PostTags extends ReadRow {
   tags: string[];
+  now: string;
 }
 
-/** The tags before and after the change. */
+/** The tags before and after the change, and its time. */
 interface TagRecord {
+  at: string;
   before: readonly string[];
   after: readonly string[];
 }
@@ -34,7 +36,7 @@ async function writeTags(tx: Tx, changed: readonly Changed<PostTags>[]): Promise
 function taggedPosts({ tx }: Step, judge: RowAction<PostTags>['judge']): RowAction<PostTags> {
   return {
     subject: 'post',
-    columns: sql`p.tags`,
+    columns: sql`p.tags, now() as now`,
     judge,
     write: (changed) => writeTags(tx, changed),
     edited: ['tags'],
@@ -47,12 +49,12 @@ export function addTagsToPosts(tags: readonly string[]): Action {
     const names = step.isDryRun ? await storedTags(step.tx, tags) : await registerTags(step.tx, tags);
     return changeRows(
       step,
-      taggedPosts(step, ({ tags: before }) => {
+      taggedPosts(step, ({ tags: before, now: at }) => {
         const after = [...before, ...names.filter((name) => !before.includes(name))];
         if (after.length === before.length) return unchanged;
         return after.length > mostTags
           ? refused(tooManyTags)
-          : { outcome: 'changed', record: { before, after } };
+          : { outcome: 'changed', record: { at, before, after } };
       }),
     );
   };
@@ -64,24 +66,30 @@ export function removeTagsFromPosts(tags: readonly string[]): Action {
   return (step) =>
     changeRows(
       step,
-      taggedPosts(step, ({ tags: before }) => {
+      taggedPosts(step, ({ tags: before, now: at }) => {
         const after = before.filter((tag) => !keys.has(foldName(tag)));
-        return after.length === before.length ? unchanged : { outcome: 'changed', record: { before, after } };
+        return after.length === before.length
+          ? unchanged
+          : { outcome: 'changed', record: { at, before, after } };
       }),
     );
 }
 
+const formerOf = ({ before, at }: TagRecord) => ({ tags: before, at });
+
 /** Undoes either. */
 export const undoTagsOfPosts: Action = async (step) => {
-  const former = step.items.flatMap(({ record }) => recordOf(record).before);
-  const spelled = await presentSpelling(step.tx, former);
+  const former = step.items.map(({ record }) => formerOf(recordOf(record)));
+  const presentOf = await presentNames(step.tx, former);
   return changeRows(
     step,
-    taggedPosts(step, ({ tags }, record) => {
-      const { before, after } = recordOf(record);
-      return isSameSet(tags, after)
-        ? { outcome: 'changed', record: { before: after, after: before.map(spelled) } }
-        : changedSince;
+    taggedPosts(step, ({ tags, now: at }, record) => {
+      const { after, ...before } = recordOf(record);
+      if (!isSameSet(tags, after)) return changedSince;
+      return {
+        outcome: 'changed',
+        record: { at, before: after, after: [...new Set(presentOf(formerOf({ after, ...before })))] },
+      };
     }),
   );
 };
