@@ -120,6 +120,8 @@ export const TagChange = closed({
   views: Count,
   /** Saved searches that use the tag. */
   searches: Count,
+  /** Smart collections that use the tag. */
+  collections: Count,
   dry_run: Type.Boolean(),
   /** Only present if posts and assets are still being changed. */
   run: Type.Optional(TagRun),
@@ -135,7 +137,7 @@ export const renameTag = operation({
   tag: 'Tags',
   summary: 'Rename a tag',
   description:
-    'Changes the tag everywhere, including the trash, follows, views and saved searches. Returns 409 if a tag of the new name exists; merge the tags instead. `dry_run` only counts. With more than 1,000 posts and assets, a job finishes the change in steps, and `run` is present.',
+    'Changes the tag everywhere, including the trash, follows, views, saved searches and smart collections. Returns 409 if a tag of the new name exists; merge the tags instead. `dry_run` only counts. With more than 1,000 posts and assets, a job finishes the change in steps, and `run` is present.',
   door: { holds: 'fields.vocabulary.merge' },
   scope: 'fields.admin',
   params: tagParams,

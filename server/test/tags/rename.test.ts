@@ -31,7 +31,8 @@ const lastEvent = () =>
     .orderBy('occurred_at', 'desc')
     .limit(1)
     .executeTakeFirst();
-const changed = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, dry_run: false };
+const settings = { follows: 0, rails: 0, views: 0, searches: 0, collections: 0 };
+const changed = { posts: 0, assets: 0, ...settings, dry_run: false };
 
 describe('posts', () => {
   // TAG-4
@@ -99,8 +100,8 @@ test('an asset that has both tags keeps one, from the better source and with the
   }
 });
 
-// TAG-4
-test('follows, hidden tags, feed views and saved searches are updated, without duplicates', async () => {
+// TAG-4, NAME-4
+test('follows, hidden tags, and stored queries in any spelling are updated, without duplicates', async () => {
   const [a, b] = pair();
   await post([a, b]);
   const [ann, ben] = [await library.join('ann', 'viewer'), await library.join('ben', 'viewer')];
@@ -111,9 +112,15 @@ test('follows, hidden tags, feed views and saved searches are updated, without d
     body: { theme: 'dark', browse_rail: { ...none, hidden_tags: ['x', a], tag_order: [b, 'else', a] } },
   });
   const view = await ben.ok('createFeedView', { body: { name: 'Both', query: { tag: [a, b], q: a } } });
-  const search = await ann.ok('createSearch', { body: { name: 'Old', query: { tag: ['x', a], q: a } } });
+  const search = await ann.ok('createSearch', {
+    body: { name: 'Old', query: { tag: ['x', a.toUpperCase()], q: a } },
+  });
+  const { id } = await author.ok('createCollection', {
+    body: { name: 'Smart', query: { tag: [a.toUpperCase()] } },
+  });
   const dry = await merge(a, b, { dry_run: true });
-  expect(dry).toEqual({ posts: 1, assets: 0, follows: 2, rails: 1, views: 1, searches: 1, dry_run: true });
+  const accounts = { follows: 2, rails: 1, views: 1, searches: 1, collections: 1 };
+  expect(dry).toEqual({ posts: 1, assets: 0, ...accounts, dry_run: true });
   expect(await merge(a, b)).toEqual({ ...dry, dry_run: false });
   const followed = async (who: Visitor) => (await who.ok('listFollowedTags')).map(({ tag }) => tag);
   expect([await followed(ann), await followed(ben)]).toEqual([['else', b], [b]]);
@@ -123,6 +130,7 @@ test('follows, hidden tags, feed views and saved searches are updated, without d
   const [kept] = await ben.ok('listFeedViews');
   expect(kept).toEqual({ ...view, query: { tag: [b], q: a } });
   expect(await ann.ok('listSearches')).toEqual([{ ...search, query: { tag: ['x', b], q: a } }]);
+  expect((await author.ok('getCollection', { params: { id } })).query).toEqual({ tag: [b] });
 });
 
 describe('dry runs and refusals change nothing', () => {

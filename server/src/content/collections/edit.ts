@@ -10,7 +10,7 @@ import { checkInFuture } from '../../platform/http/moments.ts';
 import { checkRemovals, patchOf } from '../../platform/http/patch.ts';
 import { refuse } from '../../platform/http/refuse.ts';
 import { asksForChange, checkUnchanged, nextUpdatedAt } from '../../platform/http/unchanged.ts';
-import { matchingAssets } from './filling.ts';
+import { storedFilling } from './filling.ts';
 import { type LockedCollection, lockCollection } from './lock.ts';
 import { showCollection } from './show.ts';
 
@@ -45,9 +45,7 @@ async function queryAfter(
 ): Promise<string | null | undefined> {
   if (clear_query === true) return null;
   if (query == null) return undefined;
-  // Throws for a filter that the editor cannot use.
-  await matchingAssets(tx, caller, query);
-  return JSON.stringify(query);
+  return storedFilling(tx, caller, query);
 }
 
 /** Stores the focal point with the first picture that the editor sees. */

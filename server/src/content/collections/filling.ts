@@ -66,6 +66,16 @@ export async function matchingAssets(
 }
 
 /**
+ * Returns the stored form of a query, with its tags as they are registered (NAME-4). Throws a 400 for a filter that the
+ * caller cannot use.
+ */
+export async function storedFilling(db: Database, caller: Caller, query: AssetSelection): Promise<string> {
+  await matchingAssets(db, caller, query);
+  const tags = query.tag === undefined ? {} : { tag: await storedTags(db, query.tag) };
+  return JSON.stringify({ ...query, ...tags });
+}
+
+/**
  * Returns the condition on `assets a` for what the stored query of a smart collection matches for this caller,
  * regardless of whether they are shown it (COLLECTION-23). A filter that they cannot use matches nothing. A collection
  * that it names counts with what was placed there, so that two smart collections may name each other.

@@ -1,6 +1,7 @@
 import { foldName } from '@vitrine/contract/names';
 import { type RawBuilder, sql } from 'kysely';
 import type { SignedIn } from '../../access/caller.ts';
+import { storedTags } from '../../core/tag-register.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import type { Sentence } from '../../platform/language/sentence.ts';
@@ -9,7 +10,7 @@ import type { Sentence } from '../../platform/language/sentence.ts';
 interface Saved {
   id: string;
   name: string;
-  query: object;
+  query: { readonly tag?: readonly string[] };
 }
 
 /** One kind of saved query: a table `k` with `id`, `user_ref`, `name`, `query` and its own columns. */
@@ -70,9 +71,10 @@ async function freeName<Row, T extends Saved>(
   return name;
 }
 
-/** Serialises a query for storage; PostgreSQL's JSON has no NUL. */
-function written(query: object): string {
-  const text = JSON.stringify(query);
+/** Serialises a query for storage, with its tags as they are registered (NAME-4); PostgreSQL's JSON has no NUL. */
+async function written(tx: Tx, query: Saved['query']): Promise<string> {
+  const tags = query.tag === undefined ? {} : { tag: await storedTags(tx, query.tag) };
+  const text = JSON.stringify({ ...query, ...tags });
   if (text.includes('\\u0000')) throw refuse('name-not-storable', { property: 'query' });
   return text;
 }
@@ -97,7 +99,7 @@ export async function saveQuery<Row, T extends Saved>(
     const { begins } = kind;
     const { rows } = await sql<Row>`
       insert into ${kind.table} as k (user_ref, name, name_key, query${begins === null ? sql`` : sql`, ${begins.column}`})
-      values (${caller.ref}, ${name}, ${foldName(name)}, ${written(body.query)}::jsonb${begins === null ? sql`` : sql`, ${begins.value(caller)}`})
+      values (${caller.ref}, ${name}, ${foldName(name)}, ${await written(tx, body.query)}::jsonb${begins === null ? sql`` : sql`, ${begins.value(caller)}`})
       returning ${kind.columns}`.execute(tx);
     return only(kind, rows);
   });
@@ -117,7 +119,7 @@ export async function changeSaved<Row, T extends Saved>(
     if (given == null && query == null) return before;
     const name = await freeName(tx, caller, kind, { given: given ?? before.name, except: before.id });
     const { rows } = await sql<Row>`update ${kind.table} k set name = ${name}, name_key = ${foldName(name)},
-      query = ${written(query ?? before.query)}::jsonb${kind.touched} where k.id = ${before.id}
+      query = ${await written(tx, query ?? before.query)}::jsonb${kind.touched} where k.id = ${before.id}
       returning ${kind.columns}`.execute(tx);
     return only(kind, rows);
   });

@@ -4,11 +4,13 @@ import type { Deps } from '../../core/deps.ts';
 import { type AuditEvent, recordEvents } from '../../people/audit/record.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { isUniqueViolation } from '../../platform/database/unavailable.ts';
-import { rewriteAccounts, takeTurn, unregister, wouldRewriteEach } from './rewrite.ts';
+import { type Rows, rewriteAccounts, takeTurn, unregister, wouldRewriteEach } from './rewrite.ts';
 import { startRun } from './run.ts';
 
 /** Tags per transaction. */
 const BATCH = 1000;
+
+const NONE: Rows = { posts: 0, assets: 0, follows: 0, rails: 0, views: 0, searches: 0, collections: 0 };
 
 interface Merged {
   from: string;
@@ -25,11 +27,12 @@ async function mergeAll(tx: Tx, merged: readonly Merged[]): Promise<void> {
   await unregister(tx, merged);
   const events: AuditEvent[] = [];
   for (const { from, to } of merged) {
-    const { posts = 0, assets = 0, follows = 0, rails = 0, views = 0, searches = 0 } = counts.get(from) ?? {};
+    const rows = counts.get(from) ?? NONE;
+    const { posts, assets, rails, views, searches, collections } = rows;
     // Follows are compared by key. Most spellings are in no other settings, and searching these for each would take hours.
-    if (rails + views + searches > 0) await rewriteAccounts(tx, from, to);
+    if (rails + views + searches + collections > 0) await rewriteAccounts(tx, from, to);
     if (posts + assets > 0) await startRun(tx, { source: from, target: to, total: posts + assets });
-    const metadata = { from, to, reason: 'same_name', posts, assets, follows, rails, views, searches };
+    const metadata = { from, to, reason: 'same_name', ...rows };
     events.push({ event: 'tag.merged', metadata });
   }
   await recordEvents(tx, null, events);

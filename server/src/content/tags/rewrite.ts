@@ -34,7 +34,8 @@ export async function wouldRewrite(tx: Tx, source: string): Promise<Rows> {
     (select count(*) from tag_follows where key = ${foldName(source)}) as follows,
     (select count(*) from users u where ${railNames(source)}) as rails,
     (select count(*) from feed_views where query -> 'tag' ? ${source}) as views,
-    (select count(*) from saved_searches where query -> 'tag' ? ${source}) as searches`.execute(tx);
+    (select count(*) from saved_searches where query -> 'tag' ? ${source}) as searches,
+    (select count(*) from collections where query -> 'tag' ? ${source}) as collections`.execute(tx);
   const [row] = rows;
   if (row === undefined) throw new Error('count returned no row');
   return row;
@@ -57,14 +58,19 @@ export async function wouldRewriteEach(tx: Tx, sources: readonly string[]): Prom
       select e.tag, count(*) as uses from saved_searches s, lateral (
         select distinct jsonb_array_elements_text(s.query -> 'tag') as tag) e
       where jsonb_typeof(s.query -> 'tag') = 'array' and e.tag = any(${sources}::text[]) group by 1
+    ), smart as (
+      select e.tag, count(*) as uses from collections c, lateral (
+        select distinct jsonb_array_elements_text(c.query -> 'tag') as tag) e
+      where jsonb_typeof(c.query -> 'tag') = 'array' and e.tag = any(${sources}::text[]) group by 1
     )
     select a.tag,
       (select count(*) from posts where tags @> array[a.tag]) as posts,
       (select count(*) from asset_tags where value = a.tag) as assets,
       (select count(*) from tag_follows where tag = a.tag) as follows,
-      coalesce(rails.uses, 0) as rails, coalesce(views.uses, 0) as views, coalesce(searches.uses, 0) as searches
+      coalesce(rails.uses, 0) as rails, coalesce(views.uses, 0) as views, coalesce(searches.uses, 0) as searches,
+      coalesce(smart.uses, 0) as collections
     from asked a left join rails on rails.tag = a.tag left join views on views.tag = a.tag
-      left join searches on searches.tag = a.tag`.execute(tx);
+      left join searches on searches.tag = a.tag left join smart on smart.tag = a.tag`.execute(tx);
   return new Map(rows.map(({ tag, ...counts }) => [tag, counts]));
 }
 
@@ -137,8 +143,8 @@ function rewriteRails(source: string, target: string): RawBuilder<unknown> {
     where ${railNames(source)}`;
 }
 
-/** Rewrites stored queries of accounts: views of the feed and saved searches. */
-function rewriteKept(table: 'feed_views' | 'saved_searches', source: string, target: string) {
+/** Rewrites stored queries: views of the feed, saved searches and those of smart collections. */
+function rewriteKept(table: 'feed_views' | 'saved_searches' | 'collections', source: string, target: string) {
   return sql`update ${sql.table(table)} set
       query = jsonb_set(query, '{tag}', with_tag_renamed(query -> 'tag', ${source}, ${target}))
     where query -> 'tag' ? ${source}`;
@@ -158,7 +164,7 @@ async function register(tx: Tx, source: string, target: string): Promise<void> {
   await sql`update tags set seen_in_public = true where name = ${target} and not seen_in_public`.execute(tx);
 }
 
-/** Rewrites the settings of accounts: their rails, follows, views and searches. */
+/** Rewrites the settings of accounts, among them their stored queries. */
 export async function rewriteAccounts(
   tx: Tx,
   source: string,
@@ -169,7 +175,8 @@ export async function rewriteAccounts(
   const follows = await rewriteFollows(tx, source, target);
   const views = await counted(tx, rewriteKept('feed_views', source, target));
   const searches = await counted(tx, rewriteKept('saved_searches', source, target));
-  return { follows, rails, views, searches };
+  const collections = await counted(tx, rewriteKept('collections', source, target));
+  return { follows, rails, views, searches, collections };
 }
 
 /** Replaces a tag by another everywhere, shown or in the trash: one statement per kind of row. */

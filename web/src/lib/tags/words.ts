@@ -4,7 +4,7 @@ import { listOf } from '#lib/languages/list.ts';
 import { phrase } from '#lib/languages/phrase.ts';
 import { plural } from '#lib/languages/plural.ts';
 
-type Counted = 'posts' | 'assets' | 'follows' | 'rails' | 'views' | 'searches';
+type Counted = 'posts' | 'assets' | 'follows' | 'rails' | 'views' | 'searches' | 'collections';
 
 const counts: Readonly<Record<Counted, (count: number) => string>> = {
   posts: (count) => plural(count, ['# post', '# posts']),
@@ -13,8 +13,9 @@ const counts: Readonly<Record<Counted, (count: number) => string>> = {
   rails: (count) => plural(count, ['# arrangement of chips', '# arrangements of chips']),
   views: (count) => plural(count, ['# saved view', '# saved views']),
   searches: (count) => plural(count, ['# saved search', '# saved searches']),
+  collections: (count) => plural(count, ['# smart collection', '# smart collections']),
 };
-const kinds: readonly Counted[] = ['posts', 'assets', 'follows', 'rails', 'views', 'searches'];
+const kinds: readonly Counted[] = ['posts', 'assets', 'follows', 'rails', 'views', 'searches', 'collections'];
 
 /** Describes what a rename or merge changes. */
 export function changeInWords(change: TagChange): string {
