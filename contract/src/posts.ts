@@ -6,6 +6,7 @@ import { CommentPreview, LikeState } from './comments.ts';
 import { Origin, OriginFilter } from './federation.ts';
 import { PostAuthor } from './identity.ts';
 import { Legacy } from './legacy.ts';
+import { mostInPost } from './limits.ts';
 import { noContent, operation } from './operation.ts';
 import {
   AiProvenance,
@@ -93,7 +94,7 @@ export const MemberPlace = closed({
   asset_id: Uuid,
   sort_order: Type.Optional(Type.Integer({ minimum: 0, maximum: lastPlace })),
 });
-const Members = Type.Array(MemberPlace, { minItems: 1, maxItems: 200 });
+const Members = Type.Array(MemberPlace, { minItems: 1, maxItems: mostInPost });
 
 export const PostCreate = closed({
   members: Members,
@@ -172,6 +173,7 @@ export const updatePost = operation({
     'exclusive-properties',
     'focal-point-incomplete',
     'member-asset-not-found',
+    'members-full',
     'members-repeated',
     'not-author',
     'not-found',

@@ -123,6 +123,11 @@ export const contentErrors = {
     property: 'mature',
   },
   'member-asset-not-found': { status: 404, text: 'asset {asset} not found', property: 'members' },
+  'members-full': {
+    status: 409,
+    text: 'a post has at most {max} files, including those in the trash',
+    property: 'members',
+  },
   'members-repeated': { status: 400, text: 'members name the same asset twice', property: 'members' },
   'name-not-storable': { status: 400, text: 'body.{property} has a character that cannot be stored' },
   'items-incomplete': {

@@ -279,13 +279,19 @@ describe('members are replaced', () => {
   });
 
   // POST-16
-  test('accepts 200 members', async () => {
+  test('accepts 200 members, including those in the trash', async () => {
     const { rows } = await sql<{ id: string }>`
       insert into assets (owner_user_ref, asset_type, file_hash, file_name, processing_status)
       select owner_user_ref, asset_type, file_hash, file_name, 'ready' from assets, generate_series(1, 200)
       where id = ${one.id} returning id`.execute(db);
     const post = await publish(mara, [one]);
     expect(idsOf(await patch(mara, post.id, { members: named(...rows) }))).toEqual(rows.map(({ id }) => id));
+    const [first = { id: '' }, ...others] = rows;
+    await mara.ok('deleteAsset', { params: { id: first.id }, body: undefined });
+    expect(await refusal(mara, post.id, { members: named(one, ...others) })).toMatchObject({ status: 409 });
+    expect(idsOf(await patch(mara, post.id, { members: named(...others) }))).toHaveLength(199);
+    const replaced = await patch(mara, post.id, { members: named(one, ...others.slice(1)) });
+    expect(idsOf(replaced)).toHaveLength(199);
   });
 
   // POST-20

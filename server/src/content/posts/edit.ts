@@ -1,3 +1,4 @@
+import { mostInPost } from '@vitrine/contract/limits';
 import { type PostUpdate, updatePost } from '@vitrine/contract/posts';
 import { sql } from 'kysely';
 import { liveAsset } from '../../access/assets.ts';
@@ -176,6 +177,8 @@ async function change(
   const before = await readMembers(tx, locked.id);
   await checkNamed(tx, caller, body, locked, before);
   const after = membersAfter(body, before);
+  // Those in the trash return, and peers accept no more.
+  if (after.length > Math.max(mostInPost, before.length)) throw refuse('members-full', { max: mostInPost });
   if (body.members != null || body.cover_thumbnail_asset_id != null) {
     const kept = body.clear_cover_thumbnail === true ? null : locked.cover_thumbnail_asset_id;
     checkThumbnail(
