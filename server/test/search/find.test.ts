@@ -132,6 +132,11 @@ describe('words', () => {
     };
     expect(await marked('ocelot')).toEqual([['<b>Ocelot</b> & "ocelots"', 'Ocelot', 'ocelots']]);
     expect(await marked('"dugongs"')).toEqual([['Cats &  dugongs  <3', 'dugongs']]);
+    // SEARCH-4
+    const title = 'Łódź Weißstraße 한국 ガラス';
+    await asset(title);
+    for (const q of ['lodz', 'weissstrasse', '한국', 'ｶﾞﾗｽ'])
+      expect(await marked(q)).toEqual([[title, expect.stringMatching(/^(Łódź|Weißstraße|한국|ガラス)$/)]]);
   });
 });
 

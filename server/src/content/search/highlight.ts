@@ -17,12 +17,53 @@ const unspaced =
 const SNIPPET = 200;
 const BEFORE = 60;
 
+/** Letters that documents spell without their strokes and ligatures, in lower case. */
+const plainLetters: Readonly<Record<string, string>> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  þ: 'th',
+  ð: 'd',
+  đ: 'd',
+  ħ: 'h',
+  ı: 'i',
+  ł: 'l',
+  ø: 'o',
+  ŧ: 't',
+};
+const otherLetters = new RegExp(`[${Object.keys(plainLetters).join('')}]`, 'gu');
+
 /** Removes case, accents, points, kashida and compatibility forms, as documents do. */
 function fold(text: string): string {
-  return text
-    .normalize('NFKD')
-    .replace(/[\p{M}\u0640]/gu, '')
-    .toLowerCase();
+  return (
+    text
+      .normalize('NFKD')
+      .replace(/[\p{M}\u0640]/gu, '')
+      .toLowerCase()
+      .replace(otherLetters, (letter) => plainLetters[letter] ?? letter)
+      // Composes the syllables of Korean again.
+      .normalize('NFC')
+  );
+}
+
+/** A letter with its marks, or a syllable of Korean of several letters. */
+const characters = /[\u1100-\u115f][\u1160-\u11a7]?[\u11a8-\u11ff]?|.\p{M}*/gsu;
+
+interface Folded {
+  text: string;
+  /** The characters from which each unit of `text` comes. */
+  spans: readonly Span[];
+}
+
+function foldEach(text: string): Folded {
+  let folded = '';
+  const spans: Span[] = [];
+  for (const { 0: character, index } of text.matchAll(characters)) {
+    const part = fold(character);
+    folded += part;
+    for (let at = 0; at < part.length; at += 1) spans.push({ start: index, end: index + character.length });
+  }
+  return { text: folded, spans };
 }
 
 export function highlightTermsOf(parsed: ParsedQuery): HighlightTerms {
@@ -45,6 +86,21 @@ interface Span {
   end: number;
 }
 
+/** Returns the positions of parts of scripts without spaces. */
+function spansOfRuns(text: string, runs: readonly string[]): Span[] {
+  const folded = foldEach(text);
+  const spans: Span[] = [];
+  for (const run of runs) {
+    let at = folded.text.indexOf(run);
+    while (at !== -1 && spans.length < 100) {
+      const [first, last] = [folded.spans[at], folded.spans[at + run.length - 1]];
+      if (first !== undefined && last !== undefined) spans.push({ start: first.start, end: last.end });
+      at = folded.text.indexOf(run, at + run.length);
+    }
+  }
+  return spans;
+}
+
 /** Returns the positions of the marks in a text, in order and without overlaps. */
 function findHighlights(text: string, { lexemes, runs }: HighlightTerms): Span[] {
   const spans: Span[] = [];
@@ -55,19 +111,7 @@ function findHighlights(text: string, { lexemes, runs }: HighlightTerms): Span[]
     );
     if (isMarked) spans.push({ start: match.index, end: match.index + match[0].length });
   }
-  const lower = text.toLowerCase();
-  // Only if folding preserves all positions; otherwise the run stays unmarked.
-  if (lower.length === text.length) {
-    for (const run of runs) {
-      for (
-        let at = lower.indexOf(run);
-        at !== -1 && spans.length < 100;
-        at = lower.indexOf(run, at + run.length)
-      ) {
-        spans.push({ start: at, end: at + run.length });
-      }
-    }
-  }
+  if (runs.length > 0) spans.push(...spansOfRuns(text, runs));
   spans.sort((a, b) => a.start - b.start || b.end - a.end);
   return spans
     .filter((span, index) => index === 0 || span.start >= (spans[index - 1]?.end ?? 0))
