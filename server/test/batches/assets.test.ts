@@ -354,6 +354,10 @@ describe('undoing', () => {
       [{ kind: 'set_mature', mature: true }, patch({ mature: false })],
       [{ kind: 'set_ai_provenance', ai_provenance: 'generated' }, patch({ ai_provenance: 'assisted' })],
       [{ kind: 'add_to_collection', collection_id: collection }, take],
+      [
+        { kind: 'add_to_collection', collection_id: collection },
+        async (id) => [await take(id), await put(id)],
+      ],
       [{ kind: 'remove_from_collection', collection_id: collection }, put, put],
       [{ kind: 'delete' }, restore],
       [{ kind: 'restore' }, remove, remove],

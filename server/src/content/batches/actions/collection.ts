@@ -25,6 +25,7 @@ interface PlaceRow extends ReadRow {
   position: number | null;
   added_by: number | null;
   added_at: string | null;
+  now: string;
 }
 
 /** The row of each kind, as rules name it, and those that an editor of the collection can name. */
@@ -43,7 +44,7 @@ function placesIn(
   const { table, id } = itemTables[kind];
   return {
     subject: kind,
-    columns: sql`placed.position, placed.added_by, placed.added_at`,
+    columns: sql`placed.position, placed.added_by, placed.added_at, now()::timestamptz(3) as now`,
     joins: sql`left join (select ${id} as item_id, position, added_by, added_at from ${table}
       where collection_id = ${collectionId}) placed on placed.item_id = ${kinds[kind].row}`,
     allowed: kinds[kind].allowed,
@@ -93,11 +94,11 @@ export function addToCollection(kind: Kind, collectionId: string): Action {
       placesIn(
         kind,
         id,
-        ({ position }) => {
+        ({ position, now }) => {
           if (position !== null) return unchanged;
           if (room === 0) return refused(refuse('collection-full', { max: mostItems }).sentence);
           room -= 1;
-          return { outcome: 'changed', record: {} };
+          return { outcome: 'changed', record: { added_at: now } };
         },
         (changed) =>
           appendEach(
@@ -150,8 +151,12 @@ async function returnCover(tx: Tx, id: string, changed: readonly Changed<PlaceRo
     .execute();
 }
 
-/** Takes items out of a collection; `absent` is the outcome for one that is not there. */
-function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
+/** Takes items out of a collection; `unless` returns the outcome for one that stays. */
+function takingOut(
+  kind: Kind,
+  collectionId: string,
+  unless: (row: PlaceRow, record: UndoRecord | null) => Outcome | null,
+): Action {
   return async (step) => {
     const locked = await lockItems(step.tx, step.caller, collectionId);
     return changeRows(
@@ -159,7 +164,7 @@ function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
       placesIn(
         kind,
         locked.id,
-        (row) => (row.position === null ? absent : { outcome: 'changed', record: placeOf(locked, row) }),
+        (row, record) => unless(row, record) ?? { outcome: 'changed', record: placeOf(locked, row) },
         (changed) => takeOutEach(step, kind, locked, changed),
       ),
     );
@@ -168,11 +173,13 @@ function takingOut(kind: Kind, collectionId: string, absent: Outcome): Action {
 
 /** Takes items out of a collection. */
 export const removeFromCollection = (kind: Kind, collectionId: string): Action =>
-  takingOut(kind, collectionId, unchanged);
+  takingOut(kind, collectionId, ({ position }) => (position === null ? unchanged : null));
 
-/** Takes out what the batch has added. */
+/** Takes out what the batch has added, unless it was taken out since, also if it was added again. */
 export const undoAdd = (kind: Kind, collectionId: string): Action =>
-  takingOut(kind, collectionId, changedSince);
+  takingOut(kind, collectionId, ({ added_at }, record) =>
+    added_at === null || added_at !== record?.added_at ? changedSince : null,
+  );
 
 /** Returns items to the places from which the batch has taken them. */
 export function undoRemove(kind: Kind, collectionId: string): Action {
