@@ -124,6 +124,28 @@ describe('many posts', () => {
     expect((await tom.refused('batchPosts', { body: { ids, action: foreign } })).status).toBe(403);
   });
 
+  // COLLECTION-9
+  test('return to a collection beside what has taken their places', async () => {
+    const [first = '', second = '', third = ''] = await make(3);
+    const { id } = await mara.ok('createCollection', { body: { name: 'Full' } });
+    const params = { id };
+    const add = (post_id: string) => mara.ok('addToCollection', { params: { id, post_id } });
+    for (const post of [first, second]) await add(post);
+    const removed = await run(mara, [second], { kind: 'remove_from_collection', collection_id: id });
+    await add(third);
+    await undo(removed.id);
+    for (const order of [
+      [first, second, third],
+      [third, second, first],
+      [first, third, second],
+    ]) {
+      const items = order.map((post) => ({ kind: 'post' as const, id: post }));
+      await mara.ok('orderCollectionItems', { params, body: { items } });
+      const page = await mara.ok('listCollectionPosts', { params, query: {} });
+      expect(page.items.map((post) => post.id)).toEqual(order);
+    }
+  });
+
   test('enter a collection with as many statements as a few', async () => {
     const { id } = await mara.ok('createCollection', { body: { name: 'Many' } });
     const caller = await callerOf(library.deps.db, mara.ref);

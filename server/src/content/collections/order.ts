@@ -98,12 +98,24 @@ async function spread(tx: Tx, id: string): Promise<void> {
 }
 
 /**
+ * Gives every item a place of its own if one of these shares its place, as an item does that the undoing of a batch has
+ * returned to a place that another has taken.
+ */
+async function separate(tx: Tx, id: string, ids: readonly string[]): Promise<void> {
+  const { rows } = await sql`select from ${placedItems(id)} i join ${placedItems(id)} other
+      on other.position = i.position and other.id <> i.id
+    where i.id = any(${[...ids]}::uuid[]) limit 1`.execute(tx);
+  if (rows.length > 0) await spread(tx, id);
+}
+
+/**
  * Redistributes the places of these items in the order named; the others keep theirs. The places are one array rather
  * than rows to join, because a cached plan expects few of them and compares each item with each place.
  */
 async function arrange(tx: Tx, id: string, items: readonly ItemRef[]): Promise<void> {
   const kinds = items.map(({ kind }) => kind);
   const ids = items.map((item) => item.id);
+  await separate(tx, id, ids);
   await sql`with named as materialized (
       select * from unnest(${kinds}::text[], ${ids}::uuid[]) with ordinality n (kind, id, turn)),
     place as materialized (
@@ -143,6 +155,7 @@ export const order = handle(orderCollection, async ({ db }, { caller, params, bo
       { kinds: [item.kind], id: item.id },
       ...(before === null ? [] : [{ kinds: ['post', 'asset'] as const, id: before }]),
     ]);
+    if (before !== null) await separate(tx, id, [before]);
     if (await moveBetween(tx, id, item, before)) return;
     await spread(tx, id);
     await moveBetween(tx, id, item, before);
