@@ -259,9 +259,9 @@ describe('undoing', () => {
   });
 
   // BATCH-9, TERM-4, VALUE-11
-  test('gives a merged term back as its successor, and no file that has disappeared', async () => {
+  test('gives a merged term back as its successor, and no term or file that has disappeared', async () => {
     const kind = { label: 'Former', subject_kind: 'asset' } as const;
-    const options = { values: ['quay', 'wharf', 'pier'] };
+    const options = { values: ['quay', 'wharf', 'pier', 'dock'] };
     const term = await root.ok('createField', {
       body: { ...kind, code: 'former_term', type: 'multi_select', options },
     });
@@ -271,6 +271,13 @@ describe('undoing', () => {
     const [a = '', b = ''] = await make(2);
     const set = (field_id: string, value: object) =>
       run(mara, [a], { kind: 'set_field', field_id, ...value } as AssetAction);
+    const dock = { field_id: term.id, value_options: ['dock'] };
+    await run(mara, [b], { kind: 'set_field', ...dock });
+    const emptied = await run(mara, [b], { kind: 'clear_field', field_id: term.id });
+    const left = { values: ['quay', 'wharf', 'pier'] };
+    await root.ok('updateField', { params: { id: term.id }, body: { options: left } });
+    const reason = 'former_term: unknown term dock';
+    expect((await undo(mara, emptied.id)).refused).toEqual([{ id: b, reason }]);
     await set(term.id, { value_options: ['wharf', 'quay'] });
     await set(reference.id, { value_ref: b });
     const replaced = await set(term.id, { value_options: ['pier'] });

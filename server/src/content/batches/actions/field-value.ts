@@ -189,7 +189,7 @@ async function refusalOfReference({ tx, caller }: Step, field: HeldField, value:
 
 /**
  * Returns the former values of a step by their records: with the successors of terms that have been merged since (TERM-4),
- * and refused where the referenced asset has disappeared.
+ * and refused where a term or the referenced asset has disappeared.
  */
 async function formerValues(step: Step, field: HeldField): Promise<(record: UndoRecord | null) => Former> {
   const values = new Map(step.items.map(({ record }) => [record, fromMembers(recordOf(record).before)]));
@@ -198,7 +198,7 @@ async function formerValues(step: Step, field: HeldField): Promise<(record: Undo
     step.tx,
     terms.map((text) => ({ fieldId: field.id, text })),
   );
-  const present = new Map(terms.map((term, at) => [term, matches[at]?.value ?? term]));
+  const present = new Map(terms.map((term, at) => [term, matches[at]?.value]));
   const refusals = new Map<string, Outcome | null>();
   for (const value of values.values())
     if (value?.kind === 'ref' && !refusals.has(value.ref))
@@ -207,8 +207,14 @@ async function formerValues(step: Step, field: HeldField): Promise<(record: Undo
     const value = values.get(record) ?? null;
     if (value === null) return null;
     if (value.kind === 'ref') return refusals.get(value.ref) ?? value;
-    const slugs = termsOf(field, value).map((term) => present.get(term) ?? term);
-    return withTerms(value, slugs);
+    const own = termsOf(field, value);
+    const gone = own.find((term) => present.get(term) === undefined);
+    if (gone !== undefined)
+      return refused(refuse('value-term-unknown', { property: field.code, term: gone }).sentence);
+    return withTerms(
+      value,
+      own.map((term) => present.get(term) ?? term),
+    );
   };
 }
 
