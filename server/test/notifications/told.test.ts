@@ -249,6 +249,22 @@ describe('requests', () => {
     expect(await news(library, moderator)).toEqual([`request_received ${author.username} post`]);
     expect(await news(library, sharer)).toEqual([]);
   });
+
+  test('for posts and collections name them after they are restored', async () => {
+    const post = await write({ title: 'Back again' });
+    const collection = await author.ok('createCollection', { body: { name: 'Sets' } });
+    await root.ok('deletePost', { params: { id: post.id }, body: {} });
+    await root.ok('deleteCollection', { params: { id: collection.id }, body: {} });
+    for (const [kind, id] of [
+      ['post', post.id],
+      ['collection', collection.id],
+    ] as const) {
+      const request = await author.ok('requestRestore', { params: { kind, id }, body: {} });
+      await root.ok('decideRequest', { params: { id: request.id }, body: { decision: 'granted' } });
+    }
+    const titles = (await told(library, author)).map(({ request }) => request?.title);
+    expect(titles).toEqual(['Sets', 'Back again']);
+  });
 });
 
 test('an impersonating administrator acts in the target’s name, who is not notified', async () => {

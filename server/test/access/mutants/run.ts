@@ -44,7 +44,7 @@ const proofs: Record<string, readonly string[]> = {
   'legacy.ts': ['import/resourcespace/access'],
   'links.ts': ['links', 'versions', 'access/matrix'],
   'mirrored-audience.ts': ['federation'],
-  'notifications.ts': ['notifications', 'links/guests'],
+  'notifications.ts': ['notifications', 'teams/members', 'account/deletion', 'links/guests'],
   'posts.ts': ['access/matrix', 'posts', 'races', 'federation'],
   'readable-posts.ts': ['races', 'access/matrix', 'posts', 'collections'],
   'requests.ts': ['requests', 'access/described', 'notifications'],
