@@ -146,8 +146,11 @@ test('what another share still covers stays visible, without waiting for a job',
   expect(await statuses()).toEqual([200, 200, 200, 200]);
   await passAnHour();
   expect(await statuses()).toEqual([200, 404, 200, 404]);
+  const received = async () => (await studio.root.ok('listPeers')).items.map((peer) => peer.received_count);
+  const inForce = await received();
   await keepFederation(studio);
   expect(await statuses()).toEqual([200, 404, 200, 404]);
+  expect(await received()).toEqual(inForce);
   const kept = sql`select visible_until from assets where title = 'In two posts'`;
   expect(await rowsOf(studio, kept)).toEqual([{ visible_until: null }]);
 });

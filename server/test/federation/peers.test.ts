@@ -325,6 +325,9 @@ test('unpairing purges what was received on both sides and keeps comments on own
   expect(items).toMatchObject([{ body: 'Stays', remote_display_name: 'bob' }]);
   expect(await peerAtHarbour()).toMatchObject({ state: 'disabled', accepted_there: false });
   expect(await rowsOf(harbour, keptEnvelopes)).toEqual([]);
+  // FED-81
+  const { items: ended } = await harbour.root.ok('listAudit', { query: { event: 'federation.peer.ended' } });
+  expect(ended).toMatchObject([{ metadata: { instance_url: studio.address } }]);
 });
 
 // FED-14, FED-80, FED-81

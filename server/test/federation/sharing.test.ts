@@ -58,7 +58,11 @@ describe('a post shared with a peer', () => {
     await harbour.root.ok('transferUser', { params: { ref: former.ref }, body: { to: heir.ref } });
     await settle(harbour, studio);
     expect(await authorThere()).toEqual(['heir', 'heir']);
-    await heir.ok('deletePostPeer', { params: target(shared.id) });
+    const { root } = harbour;
+    await root.ok('transferUser', { params: { ref: heir.ref }, body: { to: root.ref } });
+    await settle(harbour, studio);
+    expect(await authorThere()).toEqual(['root', 'root']);
+    await root.ok('deletePostPeer', { params: target(shared.id) });
     await settle(harbour, studio);
   });
 

@@ -73,14 +73,15 @@ function endLinks(tx: Tx, { from }: Move): Promise<number> {
 
 /**
  * Sends the moved things to the peers and followers who have them, with their new author (FED-20, AP-7). In the name of the
- * account that moved them, since peers do not believe a new author who says so themselves.
+ * account that moved them, or of the former author if they moved to that account, since peers do not believe a new author
+ * who says so themselves.
  */
 async function announceMoved(
   tx: Tx,
-  { to, by }: Move,
+  { from, to, by }: Move,
   { posts, assets, collections }: Record<'posts' | 'assets' | 'collections', readonly string[]>,
 ): Promise<void> {
-  const actor = by === to ? null : by;
+  const actor = by === to ? from : by;
   await notifyPeersOfEach(tx, 'asset', assets, actor);
   await notifyPeersOfEach(tx, 'post', posts, actor);
   await notifyPeersOfEach(tx, 'collection', collections, actor);

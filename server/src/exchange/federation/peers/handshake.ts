@@ -2,10 +2,12 @@ import { closed } from '@vitrine/contract/values';
 import { sql } from 'kysely';
 import { type Static, Type } from 'typebox';
 import type { Deps } from '../../../core/deps.ts';
+import { recordEvent } from '../../../people/audit/record.ts';
 import { compileLater } from '../../../platform/http/compile-later.ts';
 import { sentence, storedForm } from '../../../platform/language/sentence.ts';
 import { leavePeer } from '../mirror/purge.ts';
 import { Rejection } from '../protocol/rejection.ts';
+import { fingerprint } from '../protocol/signature.ts';
 import { revokeSharesWith } from '../shares/revoke.ts';
 import type { SignedRequest } from '../signed-request.ts';
 import { type FoundInstance, InstanceDocument, readInstance } from './instance.ts';
@@ -92,7 +94,7 @@ export async function receiveUnpair(
   await deps.db.transaction().execute(async (tx) => {
     await revokeSharesWith(tx, null, { id: peerId, url });
     await leavePeer(tx, peerId);
-    await tx
+    const ended = await tx
       .updateTable('federation_peers')
       .set({
         state: 'disabled',
@@ -102,7 +104,12 @@ export async function receiveUnpair(
         updated_at: sql<string>`now()`,
       })
       .where('id', '=', peerId)
-      .execute();
+      .returning('public_key')
+      .executeTakeFirstOrThrow();
+    await recordEvent(tx, null, {
+      event: 'federation.peer.ended',
+      metadata: { instance_url: url, fingerprint: fingerprint(ended.public_key) },
+    });
   });
   return { state: 'unpaired' };
 }

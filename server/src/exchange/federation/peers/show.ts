@@ -2,6 +2,7 @@ import { getPeer, listPeers, listShareablePeers, type Peer } from '@vitrine/cont
 import type { Language } from '@vitrine/contract/languages';
 import { type RawBuilder, sql } from 'kysely';
 import { shareInForce } from '../../../access/federation.ts';
+import { unexpired } from '../../../access/live.ts';
 import { handle } from '../../../core/handle.ts';
 import { readerLanguage } from '../../../core/reader-language.ts';
 import type { Database } from '../../../platform/database/pool.ts';
@@ -17,7 +18,7 @@ interface PeerRow extends Omit<Peer, 'fingerprint'> {
 const columns = sql`pe.id, pe.instance_url, pe.display_name, pe.public_key, pe.state, pe.capabilities, pe.accept_public,
   pe.accepted_here_at is not null as accepted_here, pe.accepted_there_at is not null as accepted_there,
   (select count(*) from federation_shares s where s.peer_id = pe.id and ${shareInForce}) as shared_count,
-  (select count(*) from federation_grants g where g.peer_id = pe.id) as received_count,
+  (select count(*) from federation_grants g where g.peer_id = pe.id and ${unexpired('g')}) as received_count,
   (select count(*) from federation_outbox o where o.peer_id = pe.id and o.status = 'queued') as queued_count,
   (select count(*) from federation_outbox o where o.peer_id = pe.id and o.status = 'failed') as failed_count,
   (select count(*) from federation_fields f where f.peer_id = pe.id and f.decision is null and not f.agrees) as undecided_fields,
