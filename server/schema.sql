@@ -3605,9 +3605,11 @@ create table scim_users (
   provider text not null,
   external_id text,
   attributes jsonb not null default '{}'::jsonb,
+  status_before text,
   constraint scim_users_pkey PRIMARY KEY (user_ref),
   constraint scim_users_user_ref_fkey FOREIGN KEY (user_ref) REFERENCES users(ref) ON DELETE CASCADE,
-  constraint scim_users_external_id_check CHECK ((octet_length(external_id) <= 1000))
+  constraint scim_users_external_id_check CHECK ((octet_length(external_id) <= 1000)),
+  constraint scim_users_status_before_check CHECK ((status_before = ANY (ARRAY['disabled'::text, 'archived'::text])))
 );
 CREATE UNIQUE INDEX scim_users_external ON public.scim_users USING btree (provider, external_id) WHERE (external_id IS NOT NULL);
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { sql } from 'kysely';
 import { afterAll, describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { databaseText } from '../support/database-text.ts';
@@ -374,7 +375,9 @@ describe('users', () => {
     });
     const all = namesOf(await studio.send('GET', '/Users?startIndex=-5&count=100000'));
     expect(namesOf(page)).toEqual(all?.slice(1, 3));
-    expect((await studio.send('GET', '/Users?startIndex=1000000')).body.Resources).toEqual([]);
+    for (const many of ['1000000', '9'.repeat(30)])
+      expect((await studio.send('GET', `/Users?startIndex=${many}`)).body.Resources).toEqual([]);
+    expect(namesOf(await studio.send('GET', '/Users?count=2147483647'))).toEqual(all);
     const [some] = (await studio.send('GET', '/Users?count=1&attributes=userName')).body.Resources ?? [];
     expect(Object.keys(some ?? {}).sort()).toEqual(['id', 'meta', 'schemas', 'userName']);
     const without = await studio.send('GET', '/Users?count=1&excludedAttributes=groups,emails');
@@ -426,6 +429,27 @@ describe('users', () => {
     const replaced = await studio.send('PUT', `/Users/${id}`, { userName: 'patched anew' });
     expect(replaced.body).not.toHaveProperty('emails');
     expect(await accountOf(id)).toMatchObject({ username: 'patched anew', fullname: null, email: null });
+    const emails = [
+      { value: 'old@studio.example', type: 'work', primary: true },
+      { value: 'new@studio.example', type: 'home' },
+    ];
+    await studio.send('PUT', `/Users/${id}`, { userName: 'patched', emails });
+    // Only one is primary, values are compared regardless of case, and a value that is added again is not there twice.
+    await studio.patch(
+      `/Users/${id}`,
+      { op: 'add', path: 'emails[type eq "HOME"].primary', value: 'True' },
+      { op: 'add', path: 'emails', value: [{ value: 'Old@studio.example', type: 'work' }] },
+    );
+    expect(await accountOf(id)).toMatchObject({ email: 'new@studio.example' });
+    expect((await studio.send('GET', `/Users/${id}`)).body.emails).toEqual([
+      { value: 'new@studio.example', type: 'home', primary: true },
+      { value: 'Old@studio.example', type: 'work' },
+    ]);
+    await studio.patch(`/Users/${id}`, {
+      op: 'add',
+      value: { emails: [{ value: 'last@studio.example', primary: true }] },
+    });
+    expect(await accountOf(id)).toMatchObject({ email: 'last@studio.example' });
     for (const [operation, type] of [
       [{ op: 'move', path: 'userName' }, 'invalidSyntax'],
       [{ op: 'remove' }, 'noTarget'],
@@ -494,8 +518,18 @@ describe('users', () => {
     expect(namesOf(await search('userName eq "returner"'))).toEqual([]);
     const stranger = { userName: 'returner', externalId: 'somebody else' };
     expect((await studio.send('POST', '/Users', stranger)).status).toBe(409);
-    const again = await studio.send('POST', '/Users', { userName: 'returner', externalId: 'returns' });
+    const returner = { userName: 'returner', externalId: 'returns' };
+    const again = await studio.send('POST', '/Users', returner);
     expect(again).toMatchObject({ status: 201, body: { id, active: true, groups: [] } });
+    // SCIM-12
+    for (const status of ['disabled', 'archived'] as const) {
+      await root.ok('setUserStatus', { params: { ref: Number(id) }, body: { status } });
+      expect((await studio.send('DELETE', `/Users/${id}`)).status).toBe(204);
+      expect((await studio.send('GET', `/Users/${id}`)).status).toBe(404);
+      const back = await studio.send('POST', '/Users', { ...returner, active: true });
+      expect(back).toMatchObject({ status: 201, body: { id, active: false } });
+      expect(await accountOf(id)).toMatchObject({ status });
+    }
   });
 
   // SCIM-14
@@ -545,7 +579,11 @@ describe('groups', () => {
     expect((await studio.send('GET', `/Users/${one}`)).body.groups).toMatchObject([
       { value: editors, display: 'Editors' },
     ]);
-    await studio.patch(`/Groups/${editors}`, { op: 'replace', value: { displayName: 'Lookers' } });
+    // Okta sends the id with a new name.
+    await studio.patch(`/Groups/${editors}`, {
+      op: 'replace',
+      value: { id: editors, displayName: 'Lookers' },
+    });
     expect(await teamsOf(one)).toEqual([other]);
     const replaced = { displayName: 'Editors', externalId: 'e', members: [{ value: two }] };
     expect((await studio.send('PUT', `/Groups/${editors}`, replaced)).body).toMatchObject({
@@ -570,6 +608,21 @@ describe('groups', () => {
     expect(found.body.Resources?.[0]).not.toHaveProperty('members');
     const members = Array.from({ length: 10_001 }, (_, at) => ({ value: String(at) }));
     expect((await studio.send('PUT', `/Groups/${id}`, { displayName: 'Ärzte', members })).status).toBe(413);
+    // Also when they are added little by little.
+    const [first, second] = [await addUser('nearly last'), await addUser('one too many')];
+    await sql`with made as (
+        insert into users (username, username_key, provider, provider_subject, role_id)
+        select 'crowd ' || n, 'crowd ' || n, 'crowd', n, (select id from roles where code = 'member')
+        from generate_series(1, 9999) n returning ref)
+      insert into scim_members (group_id, user_ref) select ${id}, ref from made`.execute(db);
+    const add = (value: string) =>
+      studio.patch(`/Groups/${id}?attributes=displayName`, {
+        op: 'add',
+        path: 'members',
+        value: [{ value }],
+      });
+    expect([(await add(first)).status, (await add(second)).status]).toEqual([200, 413]);
+    await sql`delete from users where provider = 'crowd'`.execute(db);
   });
 
   // SCIM-21
@@ -638,6 +691,42 @@ test('maps a group of many members with as many statements as one of few', async
   };
   expect(await statementsFor(8)).toEqual(await statementsFor(2));
   expect((await studio.send('DELETE', `/Groups/${group}`)).status).toBe(204);
+});
+
+// TEAM-9, NOTICE-18
+test('notifies the members of a team of a new one, and of more than 20 at once only the new ones', async () => {
+  const crowdOf = async (name: string, count: number) => {
+    const { rows } = await sql<{ ref: string }>`
+      insert into users (username, username_key, provider, provider_subject, role_id)
+      select ${name} || n, ${name} || n, 'studio', ${name} || n, (select id from roles where code = 'member')
+      from generate_series(1, ${count}::integer) n returning ref::text`.execute(db);
+    return rows.map(({ ref }) => ref);
+  };
+  const hall = await addTeam(library, 'hall');
+  const member = await library.join('member of the hall');
+  await root.ok('addTeamMember', { params: { id: hall, user_ref: member.ref } });
+  const { team_mapping } = await root.ok('getProvider', { params: { name: 'studio' } });
+  const mapping = [...team_mapping, { group: 'Hall', team_id: hall }];
+  await root.ok('updateProvider', { params: { name: 'studio' }, body: { team_mapping: mapping } });
+  await library.runJobs();
+  const notified = async () => {
+    await library.runJobs();
+    const { rows } = await sql<{ user_ref: number; count: number; actors: number }>`
+      select user_ref, count(*)::integer as count, count(actor_user_ref)::integer as actors from notifications
+      where team_id = ${hall} and member_user_ref <> ${member.ref} group by user_ref`.execute(db);
+    return rows;
+  };
+  const [few, many] = [await crowdOf('few', 2), await crowdOf('many', 21)];
+  const group = await addGroup('Hall', few);
+  const everyone = [member.ref, ...few.map(Number)].map((user_ref) => ({ user_ref, count: 2, actors: 0 }));
+  expect(await notified()).toEqual(expect.arrayContaining(everyone));
+  expect((await member.ok('listNotifications')).items.map(({ kind }) => kind)).toContain('team_member_added');
+  const members = many.map((value) => ({ value }));
+  await studio.patch(`/Groups/${group}`, { op: 'add', path: 'members', value: members });
+  const selves = many.map((ref) => ({ user_ref: Number(ref), count: 1, actors: 0 }));
+  const all = await notified();
+  expect(all).toHaveLength(everyone.length + selves.length);
+  expect(all).toEqual(expect.arrayContaining([...everyone, ...selves]));
 });
 
 // MERGE-5

@@ -5,6 +5,8 @@ import { invalidValue } from './fault.ts';
 import { type Filterables, filterCondition } from './filter.ts';
 
 const USUAL_RESULTS = 100;
+/** Behind every list. */
+const MOST_INDEX = 1_000_000_000;
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -18,7 +20,7 @@ function parameter(query: Query, name: string): string | undefined {
 function integerOf(query: Query, name: string, usual: number): number {
   const text = parameter(query, name);
   if (text === undefined) return usual;
-  if (!/^-?\d{1,9}$/.test(text)) throw invalidValue(`${name} must be an integer`);
+  if (!/^-?\d+$/.test(text)) throw invalidValue(`${name} must be an integer`);
   return Number(text);
 }
 
@@ -40,7 +42,7 @@ export interface ListQuery {
 /** Reads `filter`, `startIndex` and `count`. A number that is too small or too large counts as the nearest allowed one. */
 export function listQuery(query: Query, attributes: Filterables): ListQuery {
   const filter = parameter(query, 'filter');
-  const startIndex = Math.max(1, integerOf(query, 'startIndex', 1));
+  const startIndex = Math.min(MOST_INDEX, Math.max(1, integerOf(query, 'startIndex', 1)));
   const count = Math.min(MOST_RESULTS, Math.max(0, integerOf(query, 'count', USUAL_RESULTS)));
   return {
     startIndex,

@@ -20,12 +20,27 @@ export interface PatchOperation {
   value: unknown;
 }
 
-/** Returns whether a value meets a condition; values that the condition cannot compare do not. */
+function foldText(value: unknown): unknown {
+  return typeof value === 'string' ? value.toLowerCase() : value;
+}
+
+/** Returns the condition with its texts in lower case. */
+function folded(condition: Filter): Filter {
+  if ('filters' in condition) return { ...condition, filters: condition.filters.map(folded) };
+  if ('filter' in condition) return { ...condition, filter: folded(condition.filter) };
+  if (!('compValue' in condition) || typeof condition.compValue !== 'string') return condition;
+  return { ...condition, compValue: condition.compValue.toLowerCase() };
+}
+
+/**
+ * Returns whether a value meets a condition, regardless of case: no attribute whose values have conditions is exact in case.
+ * Values that the condition cannot compare do not meet it.
+ */
 function testOf(condition: Filter): (value: object) => boolean {
-  const test = testerOf(condition);
+  const test = testerOf(folded(condition));
   return (value) => {
     try {
-      return test(value);
+      return test(Object.fromEntries(Object.entries(value).map(([name, part]) => [name, foldText(part)])));
     } catch {
       return false;
     }
@@ -77,9 +92,10 @@ function operationOf(given: unknown): PatchOperation[] {
   if (path !== undefined && path !== null && path !== '')
     throw new ScimFault(400, 'invalidPath', 'path must be a string');
   if (op === 'remove') throw new ScimFault(400, 'noTarget', 'remove needs a path');
-  // Without a path, the value has attributes, which Entra ID names by paths such as `name.givenName`.
+  // Without a path, the value has attributes, which Entra ID names by paths such as `name.givenName`. Okta sends the
+  // id with the new name of a group; as in PUT, what cannot be changed is ignored.
   return [...attributesOf(value, 'value')].flatMap(([name, inner]) =>
-    /^(urn:|schemas$)/.test(name) ? [] : [{ op, path: parsePath(name), value: inner }],
+    /^(urn:|(schemas|id|meta|groups)$)/.test(name) ? [] : [{ op, path: parsePath(name), value: inner }],
   );
 }
 
@@ -99,6 +115,11 @@ function lowered(value: unknown): Record<string, unknown> {
   return isObject ? Object.fromEntries(attributesOf(value, 'a value')) : { value };
 }
 
+/** Returns a key that is the same for two values of which one replaces the other, as in RFC 7644, 3.5.2.1. */
+function keyOfValue({ value, type }: Record<string, unknown>): string {
+  return JSON.stringify([foldText(value), foldText(type)]);
+}
+
 /** Changes the values of an attribute with several, which have their names in lower case. */
 export function patchValues(
   values: readonly Record<string, unknown>[],
@@ -109,7 +130,10 @@ export function patchValues(
   if (matches === null && sub === null) {
     const given = listOf(value).map(lowered);
     if (op === 'replace') return given;
-    if (op === 'add') return [...values, ...given];
+    if (op === 'add') {
+      const added = new Set(given.map(keyOfValue));
+      return [...values.filter((one) => !added.has(keyOfValue(one))), ...given];
+    }
     // Entra ID names the values to remove in `value`; without any, all are removed.
     const named = new Set(given.map((one) => one.value));
     return value === undefined || value === null ? [] : values.filter((one) => !named.has(one.value));

@@ -93,6 +93,17 @@ export function readUser(body: unknown): UserDraft {
 
 const readOnly = new Set(['id', 'meta', 'groups', 'schemas']);
 
+/** Makes the e-mail that a PATCH makes primary the only primary one (RFC 7644, 3.5.2). */
+function withOnePrimary(
+  before: readonly Record<string, unknown>[],
+  after: readonly Record<string, unknown>[],
+): readonly Record<string, unknown>[] {
+  const isPrimary = (one: Record<string, unknown>) => booleanOf(one.primary, 'emails.primary') === true;
+  const made = after.find((one) => !before.includes(one) && isPrimary(one));
+  if (made === undefined) return after;
+  return after.map((one) => (one !== made && isPrimary(one) ? { ...one, primary: false } : one));
+}
+
 function withOperation(user: Attributes, operation: PatchOperation): Attributes {
   const { op, path, value } = operation;
   if (path === null) return user;
@@ -101,7 +112,7 @@ function withOperation(user: Attributes, operation: PatchOperation): Attributes 
   const before = user.get(attribute);
   if (attribute === 'emails') {
     const values = listOf(before).map((one) => Object.fromEntries(attributesOf(one, attribute)));
-    return new Map([...user, [attribute, patchValues(values, operation)]]);
+    return new Map([...user, [attribute, withOnePrimary(values, patchValues(values, operation))]]);
   }
   const given = op === 'remove' ? null : value;
   if (attribute !== 'name') return sub === null ? new Map([...user, [attribute, given]]) : user;

@@ -62,8 +62,6 @@ function patchGroup({ display_name, external_id, members }: GroupRow, operations
 /** Returns the refs of users; throws `invalidValue` for an id that the directory does not have. */
 async function refsOf(tx: Tx, { provider }: Directory, ids: readonly string[]): Promise<number[]> {
   const wanted = [...new Set(ids)];
-  if (wanted.length > MOST_MEMBERS)
-    throw new ScimFault(413, 'tooMany', `a group has at most ${MOST_MEMBERS} members`);
   const unknown = wanted.find((id) => !/^\d{1,15}$/.test(id));
   const refs = unknown === undefined ? wanted.map(Number) : [];
   const { rows } = await sql<{ ref: number }>`
@@ -81,6 +79,8 @@ async function refsOf(tx: Tx, { provider }: Directory, ids: readonly string[]): 
 async function saveMembers(tx: Tx, directory: Directory, group: GroupRow, ids: readonly string[]) {
   const before = new Set(group.members.map(({ value }) => value));
   const wanted = new Set(ids);
+  if (wanted.size > MOST_MEMBERS)
+    throw new ScimFault(413, 'tooMany', `a group has at most ${MOST_MEMBERS} members`);
   const joined = await refsOf(
     tx,
     directory,

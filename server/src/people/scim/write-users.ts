@@ -18,12 +18,13 @@ interface Holder {
   status: string;
   status_provider: string | null;
   external_id: string | null;
+  status_before: 'disabled' | 'archived' | null;
 }
 
 /** Returns the accounts that have the name in any spelling, or that the directory knows by the external id. */
 async function holdersOf(tx: Tx, { provider }: Directory, draft: UserDraft): Promise<Holder[]> {
   const { rows } = await sql<Holder>`
-    select u.ref, u.provider, u.status, u.status_provider, s.external_id
+    select u.ref, u.provider, u.status, u.status_provider, s.external_id, s.status_before
     from users u left join scim_users s on s.user_ref = u.ref
     where u.username_key = ${foldName(draft.userName)}
       or (s.provider = ${provider.name} and s.external_id = ${draft.externalId})`.execute(tx);
@@ -62,19 +63,23 @@ async function saveAttributes(tx: Tx, { provider }: Directory, ref: number, draf
     .execute();
 }
 
-/** Gives an account a status that the directory may lift again (SCIM-12). */
+/** Gives an account a status that the directory may lift again (SCIM-12), unless a person gave it: `isOfPerson`. */
 async function setStatus(
   tx: Tx,
   { provider }: Directory,
   { ref, status_provider }: Pick<UserRow, 'ref' | 'status_provider'>,
-  status: 'active' | 'disabled' | 'archived',
+  { status, isOfPerson = false }: { status: 'active' | 'disabled' | 'archived'; isOfPerson?: boolean },
 ): Promise<void> {
   // A trigger keeps the provider only if it changes with the status.
   if (status_provider !== null)
     await tx.updateTable('users').set({ status_provider: null }).where('ref', '=', ref).execute();
   await tx
     .updateTable('users')
-    .set({ status, status_provider: status === 'active' ? null : provider.name, updated_at: sql`now()` })
+    .set({
+      status,
+      status_provider: status === 'active' || isOfPerson ? null : provider.name,
+      updated_at: sql`now()`,
+    })
     .where('ref', '=', ref)
     .execute();
   if (status !== 'active') await endAccess(tx, ref);
@@ -93,9 +98,10 @@ async function setActive(
   active: boolean | undefined,
 ): Promise<void> {
   const isByDirectory = before.status_provider === directory.provider.name;
-  if (active === false && before.status === 'active') await setStatus(tx, directory, before, 'disabled');
+  if (active === false && before.status === 'active')
+    await setStatus(tx, directory, before, { status: 'disabled' });
   if (active === true && before.status !== 'active' && isByDirectory)
-    await setStatus(tx, directory, before, 'active');
+    await setStatus(tx, directory, before, { status: 'active' });
 }
 
 async function saveUser(tx: Tx, directory: Directory, before: UserRow, draft: UserDraft): Promise<void> {
@@ -165,6 +171,13 @@ async function removedAccount(tx: Tx, directory: Directory, draft: UserDraft): P
   return known ?? (named !== undefined && isSame ? named : null);
 }
 
+/** Gives an account that the directory removed its status again. What a person disabled stays disabled (SCIM-12). */
+async function bringBack(tx: Tx, directory: Directory, removed: Holder): Promise<void> {
+  const { status_before: before } = removed;
+  const given = before === null ? { status: 'active' as const } : { status: before, isOfPerson: true };
+  await setStatus(tx, directory, removed, given);
+}
+
 /** Creates a user and returns it (SCIM-11). */
 export async function createUser(db: Database, directory: Directory, body: unknown): Promise<UserRow> {
   const draft = readUser(body);
@@ -172,7 +185,7 @@ export async function createUser(db: Database, directory: Directory, body: unkno
     const { name } = directory.provider;
     const removed = await removedAccount(tx, directory, draft);
     if (removed === null) await checkUnique(tx, directory, draft, null);
-    else await setStatus(tx, directory, removed, 'active');
+    else await bringBack(tx, directory, removed);
     const ref = removed?.ref ?? (await insertUser(tx, directory, draft));
     await saveUser(tx, directory, await findUser(tx, name, String(ref)), draft);
     return findUser(tx, name, String(ref));
@@ -214,6 +227,18 @@ export async function modifyUser(
   return changeUser(db, directory, id, (before) => patchUser(draftOf(before), operations));
 }
 
+/** Stores the status that an account returns with if the directory creates it again. */
+async function keepStatusOfPerson(tx: Tx, { provider }: Directory, before: UserRow): Promise<void> {
+  const { ref, status, status_provider } = before;
+  const isOfPerson = status_provider === null && (status === 'disabled' || status === 'archived');
+  const row = { provider: provider.name, status_before: isOfPerson ? status : null };
+  await tx
+    .insertInto('scim_users')
+    .values({ user_ref: ref, ...row })
+    .onConflict((conflict) => conflict.column('user_ref').doUpdateSet(row))
+    .execute();
+}
+
 /** Archives an account, which the directory then no longer sees (SCIM-15). */
 export async function removeUser(db: Database, directory: Directory, id: string): Promise<void> {
   const { provider } = directory;
@@ -227,6 +252,7 @@ export async function removeUser(db: Database, directory: Directory, id: string)
       .where('provider', '=', provider.name)
       .execute();
     await applyMapping(tx, provider, [before.ref], { keepsAdministrator: false });
-    await setStatus(tx, directory, before, 'archived');
+    await keepStatusOfPerson(tx, directory, before);
+    await setStatus(tx, directory, before, { status: 'archived' });
   });
 }

@@ -1356,6 +1356,7 @@ interface ScimUsersTable {
   provider: string;
   external_id: string | null;
   attributes: DefaultedJson;
+  status_before: 'disabled' | 'archived' | null;
 }
 
 interface SessionsTable {
