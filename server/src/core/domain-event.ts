@@ -11,8 +11,18 @@ export type DomainEvent =
   | { what: 'post'; post: string; actor: number }
   | { what: 'like'; post: string; actor: number }
   | { what: 'follow'; actor: number; followed: number }
-  /** `at`: when the member joined, since they may leave and join again. */
-  | { what: 'member'; team: string; member: number; actor: number; at: string }
+  /**
+   * `at`: when the member joined, since they may leave and join again. `actor` is null if a provider added them. With
+   * `joinedWithMany`, only they are notified.
+   */
+  | {
+      what: 'member';
+      team: string;
+      member: number;
+      actor: number | null;
+      at: string;
+      joinedWithMany?: boolean;
+    }
   /** `at`: the time for which it was scheduled. */
   | { what: 'publish_failed'; post: string; at: string }
   | { what: 'request'; request: string; actor: number }

@@ -4,6 +4,7 @@ import { ownTeam } from '../../access/teams.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
 import { recordEvents } from '../audit/record.ts';
 import type { RedirectProvider } from '../identity/provider-registry.ts';
+import { announceAll } from '../notifications/announce.ts';
 import { hasAdministrator } from '../roles/last-administrator.ts';
 
 type Mapped = Pick<RedirectProvider, 'name' | 'settings'>;
@@ -84,6 +85,28 @@ async function applyRoles(
 }
 
 interface MembershipRow extends Columns<'team_members', 'team_id' | 'user_ref'> {}
+type AddedRow = MembershipRow & Columns<'team_members', 'created_at'>;
+
+/**
+ * A directory may fill a team with thousands at once. If everyone were notified of each, that would be millions of
+ * notifications, so that beyond this number only the new members are notified (NOTICE-18).
+ */
+const FEW_MEMBERS = 20;
+
+/** TEAM-9. */
+async function announceMembers(tx: Tx, added: readonly AddedRow[]): Promise<void> {
+  const sizes = new Map<string, number>();
+  for (const { team_id } of added) sizes.set(team_id, (sizes.get(team_id) ?? 0) + 1);
+  const events = added.map(({ team_id: team, user_ref: member, created_at: at }) => ({
+    what: 'member' as const,
+    team,
+    member,
+    actor: null,
+    at,
+    joinedWithMany: (sizes.get(team) ?? 0) > FEW_MEMBERS,
+  }));
+  await announceAll(tx, events);
+}
 
 /** SSO-31. Ends only memberships that this provider gave. */
 async function applyTeams(tx: Tx, provider: Mapped, members: readonly Member[]): Promise<void> {
@@ -93,11 +116,11 @@ async function applyTeams(tx: Tx, provider: Mapped, members: readonly Member[]):
   );
   const refs = members.map(({ ref }) => ref);
   const json = JSON.stringify(wanted);
-  const added = await sql<MembershipRow>`
+  const added = await sql<AddedRow>`
     insert into team_members (team_id, user_ref, provider)
     select t.id, w.user_ref, ${name} from jsonb_to_recordset(${json}::jsonb) as w (team_id uuid, user_ref bigint)
       join teams t on t.id = w.team_id where ${ownTeam}
-    on conflict do nothing returning team_id, user_ref`.execute(tx);
+    on conflict do nothing returning team_id, user_ref, created_at`.execute(tx);
   const removed = await sql<MembershipRow>`
     delete from team_members m where m.user_ref = any(${refs}::bigint[]) and m.provider = ${name}
       and not exists (select from jsonb_to_recordset(${json}::jsonb) as w (team_id uuid, user_ref bigint)
@@ -112,6 +135,7 @@ async function applyTeams(tx: Tx, provider: Mapped, members: readonly Member[]):
     metadata: { provider: name },
   }));
   await recordEvents(tx, null, events);
+  await announceMembers(tx, added.rows);
 }
 
 /**

@@ -167,11 +167,12 @@ async function notifyOfPost(db: Database, id: string, actor: number): Promise<vo
 /** Notifies the members of a team, the new one among them, of a member that was added (TEAM-9). */
 async function notifyOfMember(
   db: Database,
-  { team, member, actor, at }: Extract<DomainEvent, { what: 'member' }>,
+  { team, member, actor, at, joinedWithMany = false }: Extract<DomainEvent, { what: 'member' }>,
 ): Promise<void> {
+  const concerned = joinedWithMany ? sql`tm.user_ref = ${member}` : sql`true`;
   for (let after: number | null = 0; after !== null; ) {
     const recipients = sql`select tm.user_ref from team_members tm
-      where tm.team_id = ${team} and tm.user_ref > ${after} order by tm.user_ref limit ${CHUNK}`;
+      where tm.team_id = ${team} and ${concerned} and tm.user_ref > ${after} order by tm.user_ref limit ${CHUNK}`;
     const { seen, last }: Progress = await notify(db, `member:${team}:${member}:${at}`, {
       kind: 'team_member_added',
       actor,
