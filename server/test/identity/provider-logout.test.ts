@@ -4,7 +4,7 @@ import { auditEvents } from '../support/audit.ts';
 import { visit } from '../support/client.ts';
 import { openLibrary } from '../support/library.ts';
 import { client } from '../support/openid.ts';
-import { totpCode } from '../support/people.ts';
+import { setRole, totpCode } from '../support/people.ts';
 import { openProviders } from './open-providers.ts';
 
 const library = await openLibrary({ VITRINE_PROVIDER_PRIVATE_ADDRESSES: 'on' });
@@ -81,6 +81,24 @@ test('a sign-out at a real provider ends the sessions that began in that session
   expect(
     await auditEvents(library, { event: 'auth.provider.signed_out', subject_user_ref: ref }),
   ).toMatchObject([{ metadata: { provider: 'studio' } }]);
+});
+
+// SSO-40, SSO-41, IMPERSONATION-7, IMPERSONATION-8
+test('a sign-out at the provider ends impersonations that began in the session, and what follows from them', async () => {
+  const target = await library.join('target');
+  const chief = await signIn('chief');
+  await setRole(library, await chief.visitor.ok('getMe'), 'admin');
+  const [sid = ''] = await sidsOf('studio');
+  const token = chief.browser.cookie(address, 'user');
+  const [kept, left] = [visit(address, {}, token), visit(address, {}, token)];
+  for (const mask of [kept, left])
+    await mask.ok('impersonate', { params: { ref: target.ref }, body: undefined });
+  await left.ok('endImpersonation');
+  const statuses = async () =>
+    Promise.all([kept, left, chief.visitor].map((visitor) => visitor.status('GET', '/me')));
+  expect(await statuses()).toEqual([200, 200, 200]);
+  await provider.signOut('chief', sid);
+  expect(await statuses()).toEqual([401, 401, 401]);
 });
 
 // SSO-41

@@ -5,7 +5,7 @@ import { activeAccount } from '../../access/live.ts';
 import { handle } from '../../core/handle.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { recordEvent } from '../audit/record.ts';
-import { endSession, startImpersonation, startSession } from './sessions.ts';
+import { endSession, originOf, startImpersonation, startSession } from './sessions.ts';
 
 /** IMPERSONATION-1: starts a session of the target, attributed to the administrator, whose own session continues. */
 export const start = handle(impersonate, async ({ db, config }, { caller, params, body, http }) => {
@@ -25,6 +25,7 @@ export const start = handle(impersonate, async ({ db, config }, { caller, params
       minutes: config.impersonationMinutes,
       address: http.address,
       userAgent: http.userAgent,
+      ...(await originOf(tx, caller.sessionId)),
     });
     await recordEvent(tx, caller, {
       event: 'admin.impersonation.started',
@@ -51,6 +52,7 @@ export const end = handle(endImpersonation, async ({ db, config }, { caller, htt
   const { impersonator, sessionId } = caller;
   if (impersonator === null || sessionId === null) throw refuse('not-impersonating');
   const cookie = await db.transaction().execute(async (tx) => {
+    const origin = await originOf(tx, sessionId);
     // Of concurrent calls, one ends the session and gets the administrator's session.
     if (!(await endSession(tx, sessionId))) throw refuse('impersonation-ended');
     await recordEvent(tx, null, {
@@ -64,6 +66,7 @@ export const end = handle(endImpersonation, async ({ db, config }, { caller, htt
       days: config.sessionDays,
       address: http.address,
       userAgent: http.userAgent,
+      ...origin,
     });
   });
   return {

@@ -80,6 +80,19 @@ export async function startImpersonation(
   return insertSession(db, start, expiresAt, start.impersonatorRef);
 }
 
+/**
+ * Returns the provider of a session and the session there, for the sessions that follow from it: a sign-out at the provider
+ * ends these, too (SSO-41).
+ */
+export async function originOf(db: Database, sessionId: string | null): Promise<{ origin?: SessionOrigin }> {
+  const row = await db
+    .selectFrom('sessions')
+    .select(['provider', 'provider_sid as sid'])
+    .where('id', '=', sessionId)
+    .executeTakeFirst();
+  return row?.provider == null ? {} : { origin: { provider: row.provider, sid: row.sid } };
+}
+
 /** Ends a session; returns whether it existed. */
 export async function endSession(db: Database, sessionId: string): Promise<boolean> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('id', '=', sessionId).executeTakeFirst();

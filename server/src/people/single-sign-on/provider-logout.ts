@@ -28,20 +28,21 @@ async function recordSignOuts(tx: Tx, provider: string, refs: readonly number[])
   await recordEvents(tx, null, events);
 }
 
+/** Whose session `s` at a provider it is. An impersonation belongs to the administrator (IMPERSONATION-7). */
+const personOfSession = sql<number>`coalesce(s.impersonator_user_ref, s.user_ref)`;
+
 /** Ends the sessions that began in a session at the provider, and sign-ins from there that wait for a second factor. */
 async function endSessionsOfSid(tx: Tx, provider: string, sid: string): Promise<void> {
-  const ended = await tx
-    .deleteFrom('sessions')
-    .where('provider', '=', provider)
-    .where('provider_sid', '=', sid)
-    .returning('user_ref')
-    .execute();
+  const { rows: ended } = await sql<{ ref: number }>`delete from sessions s
+    where s.provider = ${provider} and s.provider_sid = ${sid} returning ${personOfSession} as ref`.execute(
+    tx,
+  );
   await sql`update sign_in_flows set used_at = now() where provider = ${provider} and used_at is null
     and identity ->> 'sid' = ${sid}`.execute(tx);
   await recordSignOuts(
     tx,
     provider,
-    ended.map(({ user_ref }) => user_ref),
+    ended.map(({ ref }) => ref),
   );
 }
 
@@ -52,17 +53,17 @@ async function endSessionsOfSubject(
   issuer: string,
   subject: string,
 ): Promise<void> {
-  const { rows } = await sql<{ user_ref: number }>`
+  const { rows: ended } = await sql<{ ref: number }>`
     delete from sessions s using user_identities i
     where i.kind = 'oidc' and i.issuer = ${issuer} and i.subject = ${subject}
-      and s.user_ref = i.user_ref and s.provider = ${provider}
-    returning s.user_ref`.execute(tx);
+      and ${personOfSession} = i.user_ref and s.provider = ${provider}
+    returning i.user_ref as ref`.execute(tx);
   await sql`update sign_in_flows set used_at = now() where provider = ${provider} and used_at is null
     and identity ->> 'subject' = ${subject}`.execute(tx);
   await recordSignOuts(
     tx,
     provider,
-    rows.map(({ user_ref }) => user_ref),
+    ended.map(({ ref }) => ref),
   );
 }
 
