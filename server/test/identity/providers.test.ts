@@ -76,8 +76,18 @@ describe('providers', () => {
       VITRINE_OIDC_CLIENT_ID: 'vitrine',
       VITRINE_OIDC_CLIENT_SECRET: 'a secret',
       VITRINE_OIDC_ALLOWED_DOMAINS: 'a.example, b.example',
+      VITRINE_OIDC_DEFAULT_ROLE: 'newcomer',
+      VITRINE_SAML_METADATA_URL: 'https://login.example/metadata',
+      VITRINE_SAML_ROLE_MAPPING: '[{"group":"Prints","role":"printer"}]',
     });
     const admin = await strict.join('root', 'admin');
+    // ROLE-23
+    for (const code of ['newcomer', 'printer']) {
+      const { id } = await admin.ok('createRole', { body: { code, name: code, capabilities: [] } });
+      expect((await admin.refused('deleteRole', { params: { id } })).error).toBe(
+        'the role is used by identity providers',
+      );
+    }
     const params = { name: 'oidc' };
     expect(await admin.ok('getProvider', { params })).toMatchObject({
       source: 'environment',

@@ -178,12 +178,12 @@ async function userOf(
     or settings -> 'role_mapping' @> jsonb_build_array(jsonb_build_object('role', ${role.code}::text)) limit 1`.execute(
     tx,
   );
-  const ofEnvironment = config.oidc?.settings;
-  const isMapped =
-    rows.length > 0 ||
-    ofEnvironment?.default_role === role.code ||
-    ofEnvironment?.role_mapping.some((mapping) => mapping.role === role.code) === true;
-  return isMapped ? sentence('identity providers') : null;
+  const isOfEnvironment = [config.oidc?.settings, config.saml].some(
+    (settings) =>
+      settings?.default_role === role.code ||
+      settings?.role_mapping.some((mapping) => mapping.role === role.code),
+  );
+  return rows.length > 0 || isOfEnvironment ? sentence('identity providers') : null;
 }
 
 export const remove = handle(deleteRole, async (deps, { caller: asked, params }) => {
