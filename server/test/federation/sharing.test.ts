@@ -58,7 +58,10 @@ describe('a post shared with a peer', () => {
     await harbour.root.ok('transferUser', { params: { ref: former.ref }, body: { to: heir.ref } });
     await settle(harbour, studio);
     expect(await authorThere()).toEqual(['heir', 'heir']);
+    // Also if the new author has shared it with the peer.
     const { root } = harbour;
+    await root.ok('putPostPeer', { params: target(shared.id), body: { scope: 'view' } });
+    await settle(harbour, studio);
     await root.ok('transferUser', { params: { ref: heir.ref }, body: { to: root.ref } });
     await settle(harbour, studio);
     expect(await authorThere()).toEqual(['root', 'root']);
