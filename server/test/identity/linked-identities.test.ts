@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { softwarePasskey } from '../support/authenticator.ts';
 import { visit } from '../support/client.ts';
@@ -86,6 +87,17 @@ describe('existing accounts', () => {
     expect((await signInAs({ ...vic, ...claimed })).page).toBe('/');
     expect(await accountOf('vic')).toMatchObject({ fullname: 'Victor', email: 'vic@studio.example' });
     expect((await accountOf('uma'))?.email).toBe('uma@studio.example');
+  });
+
+  // SSO-13, SSO-15, REGISTER-3
+  test('do not keep the owner of an e-mail out by a registration that nobody has confirmed', async () => {
+    const stranger = await library.join('stranger');
+    await setEmail(library, stranger, 'wren@studio.example');
+    await sql`update users set status = 'pending', registration = 'unverified'
+      where ref = ${stranger.ref}`.execute(deps.db);
+    const wren = { sub: 'id-of-wren', preferred_username: 'wren', email: 'Wren@studio.example' };
+    expect((await signInAs(wren)).page).toBe('/');
+    expect(await accountOf('wren')).toMatchObject({ email: 'Wren@studio.example' });
   });
 
   // SSO-15, SSO-17, PASSKEY-6

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { auditEvents } from '../support/audit.ts';
 import { openLibrary, password } from '../support/library.ts';
@@ -124,6 +125,8 @@ describe('signing in', () => {
     const byLink = await invite({ role: 'viewer', team_ids: [other] });
     await invite({ email: 'Ivo@Studio.example', role: 'viewer' });
     const ida = { sub: 'id-of-ida', preferred_username: 'ida' };
+    const isa = { sub: 'id-of-isa', preferred_username: 'isa', email: 'ISA@studio.example' };
+    const forIsa = await invite({ email: 'isa@studio.example' });
     const ivo = { sub: 'id-of-ivo', preferred_username: 'ivo', email: 'ivo@studio.example' };
     const revoked = await invite({});
     await root.ok('revokeInvitation', { params: { id: revoked.id } });
@@ -137,6 +140,10 @@ describe('signing in', () => {
     const refused = '/sign-in?error=not_invited';
     expect(pages).toEqual([refused, refused, '/', '/search', refused]);
     await change({ creation: 'first_sign_in' });
+    // INVITE-8: the e-mail of the invitation counts as confirmed, although the provider has not verified it.
+    await signInAs(isa, `?invitation=${forIsa.token}`);
+    const confirmed = sql`select from users where username = 'isa' and email_confirmed_at is not null`;
+    expect((await confirmed.execute(deps.db)).rows).toHaveLength(1);
     const [first, second] = [await accountOf('ida'), await accountOf('ivo')];
     expect([first?.role, second?.role]).toEqual(['viewer', 'viewer']);
     expect([await teamsOf(first?.ref), await teamsOf(second?.ref)]).toEqual([[other], [team]]);

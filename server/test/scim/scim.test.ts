@@ -291,6 +291,11 @@ describe('users', () => {
     expect(
       (await studio.patch(`/Users/${id}`, { op: 'replace', path: 'userName', value: 'STRASSE' })).status,
     ).toBe(200);
+    // REGISTER-3: everybody may register with any address.
+    const squatter = await library.join('squatter');
+    await sql`update users set email = 'lea@studio.example', email_key = 'lea@studio.example', status = 'pending',
+      registration = 'unverified' where ref = ${squatter.ref}`.execute(db);
+    await addUser('lea', { emails: [{ value: 'lea@studio.example' }] });
     // The case of external ids counts.
     await addUser('new one', { externalId: 'id-2' });
   });

@@ -3,7 +3,7 @@ import { foldName } from '@vitrine/contract/names';
 import { sql } from 'kysely';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { recordEvent } from '../audit/record.ts';
-import { keyOfEmail } from '../identity/email-keys.ts';
+import { hasEmail, keyOfEmail } from '../identity/email-keys.ts';
 import { endAccess } from '../identity/sessions.ts';
 import { applyMapping, mappedRole } from '../single-sign-on/mapping.ts';
 import { type Directory, provisioning } from './directory.ts';
@@ -42,13 +42,11 @@ async function checkUnique(
   if (holders.some(({ external_id }) => external_id !== null && external_id === draft.externalId))
     throw notUnique('externalId');
   if (holders.length > 0) throw notUnique('userName');
-  const key = keyOfEmail(mainEmail(draft));
-  if (key === null) return;
   const taken = await tx
-    .selectFrom('users')
-    .select('ref')
-    .where('email_key', '=', key)
-    .$if(ref !== null, (query) => query.where('ref', '<>', ref))
+    .selectFrom('users as u')
+    .select('u.ref')
+    .where(hasEmail('u', mainEmail(draft)))
+    .$if(ref !== null, (query) => query.where('u.ref', '<>', ref))
     .executeTakeFirst();
   if (taken !== undefined) throw notUnique('e-mail');
 }

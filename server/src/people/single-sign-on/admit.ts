@@ -6,7 +6,7 @@ import { enqueue } from '../../core/job-table.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { takeLock } from '../../platform/database/take-lock.ts';
 import { recordEvent } from '../audit/record.ts';
-import { keyOfEmail } from '../identity/email-keys.ts';
+import { hasEmail, keyOfEmail } from '../identity/email-keys.ts';
 import type { RedirectProvider } from '../identity/provider-registry.ts';
 import { lockOpenInvitation, type OpenInvitation, useInvitation } from '../invitations/open.ts';
 import { SignInFailure } from './failure.ts';
@@ -19,7 +19,7 @@ export type Admission = { kind: 'account'; ref: number } | { kind: 'confirm' };
 /** Accounts `users u` whose name or e-mail a person has, in any spelling (SSO-15). */
 export function claimedAccounts({ username, email }: Person): RawBuilder<boolean> {
   const name = username === null ? null : foldName(username);
-  return sql`(u.username_key = ${name} or u.email_key = ${keyOfEmail(email)})`;
+  return sql`(u.username_key = ${name} or ${hasEmail('u', email)})`;
 }
 
 export async function findAccount(tx: Database, { kind, issuer, subject }: Person) {
@@ -92,7 +92,7 @@ export async function follow(
       email_key = case when x.free then ${key} else u.email_key end,
       email_confirmed_at = case when x.verified then now() else u.email_confirmed_at end
     from (select free, free and ${emailVerified}::boolean as verified from (select ${email}::text is not null and not exists (
-      select from users o where o.email_key = ${key} and o.ref <> ${userRef}) as free) y) x
+      select from users o where ${hasEmail('o', email)} and o.ref <> ${userRef}) as free) y) x
     where u.ref = ${userRef} and (u.fullname is distinct from coalesce(${fullname}, u.fullname)
       or (x.free and u.email is distinct from ${email}) or (x.verified and u.email_confirmed_at is null))`.execute(
     tx,
@@ -128,10 +128,14 @@ async function createAccount(
       ? [mappedRole(provider, person.groups), provider.settings.default_role, 'member']
       : [invitation.role];
   const roleProvider = invitation === null ? provider.name : null;
+  const key = keyOfEmail(email);
+  // INVITE-8
+  const isConfirmed = key !== null && key === invitation?.email_key;
   const { rows } = await sql<{ ref: number }>`
-    insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, role_id, role_provider)
+    insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, email_confirmed_at, role_id,
+      role_provider)
     select ${username}, ${foldName(username)}, ${provider.name}, ${JSON.stringify([issuer, subject])}, ${fullname},
-      ${email}, ${keyOfEmail(email)}, id, ${roleProvider}
+      ${email}, ${key}, case when ${isConfirmed}::boolean then now() end, id, ${roleProvider}
     from roles where code = any(${roles}::text[]) order by array_position(${roles}::text[], code) limit 1
     on conflict do nothing returning ref`.execute(tx);
   const made = rows[0]?.ref;
