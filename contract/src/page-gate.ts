@@ -27,9 +27,9 @@ type Gate = Pick<VisitorState, 'needsSetup' | 'publicMode'> & {
 export function safeNext(next: string | null, origin: string, hash = ''): string {
   if (next === null || !next.startsWith('/')) return '/';
   const target = URL.parse(next, origin);
-  return target === null || target.origin !== origin
-    ? '/'
-    : `${target.pathname}${target.search}${target.hash || hash}`;
+  // Without its dots, `/.//other.example` is the address of another site.
+  const leavesSite = target === null || target.origin !== origin || target.pathname.startsWith('//');
+  return leavesSite ? '/' : `${target.pathname}${target.search}${target.hash || hash}`;
 }
 
 function isOpenToVisitors(pathname: string): boolean {

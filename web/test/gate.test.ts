@@ -58,12 +58,18 @@ describe('redirectFor', () => {
 });
 
 describe('safeNext', () => {
-  it.each(['https://evil.test/', '//evil.test', '/\\evil.test', 'javascript:alert(1)', '', 'posts/7'])(
-    'never redirects to another site: %j',
-    (next) => {
-      expect(safeNext(next, origin)).toBe('/');
-    },
-  );
+  it.each([
+    'https://evil.test/',
+    '//evil.test',
+    '/\\evil.test',
+    '/.//evil.test',
+    '/a/%2e.//evil.test',
+    'javascript:alert(1)',
+    '',
+    'posts/7',
+  ])('never redirects to another site: %j', (next) => {
+    expect(safeNext(next, origin)).toBe('/');
+  });
 
   it('keeps a local path with its query', () => {
     expect(safeNext('/posts/7?x=1', origin)).toBe('/posts/7?x=1');
