@@ -229,7 +229,7 @@ export async function modifyUser(
 async function keepStatusOfPerson(tx: Tx, { provider }: Directory, before: UserRow): Promise<void> {
   const { ref, status, status_provider } = before;
   const isOfPerson = status_provider === null && (status === 'disabled' || status === 'archived');
-  const row = { provider: provider.name, status_before: isOfPerson ? status : null };
+  const row = { provider: provider.name, status_before: isOfPerson ? status : null } as const;
   await tx
     .insertInto('scim_users')
     .values({ user_ref: ref, ...row })
