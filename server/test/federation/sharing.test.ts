@@ -60,6 +60,7 @@ describe('a post shared with a peer', () => {
     expect(await authorThere()).toEqual(['heir', 'heir']);
     // Also if the new author has shared it with the peer.
     const { root } = harbour;
+    await heir.ok('deletePostPeer', { params: target(shared.id) });
     await root.ok('putPostPeer', { params: target(shared.id), body: { scope: 'view' } });
     await settle(harbour, studio);
     await root.ok('transferUser', { params: { ref: heir.ref }, body: { to: root.ref } });
