@@ -31,7 +31,30 @@ async function holdersOf(tx: Tx, { provider }: Directory, draft: UserDraft): Pro
   return rows;
 }
 
-/** SCIM-13: refuses names, external ids and e-mails that another account has. */
+/** Whether an account other than `ref` has the e-mail of a user. */
+async function isEmailTaken(tx: Tx, draft: UserDraft, ref: number | null): Promise<boolean> {
+  const other = await tx
+    .selectFrom('users as u')
+    .select('u.ref')
+    .where(hasEmail('u', mainEmail(draft)))
+    .$if(ref !== null, (query) => query.where('u.ref', '<>', ref))
+    .executeTakeFirst();
+  return other !== undefined;
+}
+
+/**
+ * Returns the e-mail that the account gets; throws 409 for a new one that another account has (SCIM-13). If the directory
+ * does not change it, that others have it, too, must not keep the account from being disabled.
+ */
+async function emailFor(tx: Tx, before: UserRow, draft: UserDraft): Promise<string | null> {
+  const wanted = mainEmail(draft);
+  const isSame = (email: string | null) => keyOfEmail(email) === keyOfEmail(wanted);
+  if (isSame(before.email) || !(await isEmailTaken(tx, draft, before.ref))) return wanted;
+  if (isSame(mainEmail(draftOf(before)))) return before.email;
+  throw notUnique('e-mail');
+}
+
+/** SCIM-13: refuses names and external ids that another account has. */
 async function checkUnique(
   tx: Tx,
   directory: Directory,
@@ -42,13 +65,6 @@ async function checkUnique(
   if (holders.some(({ external_id }) => external_id !== null && external_id === draft.externalId))
     throw notUnique('externalId');
   if (holders.length > 0) throw notUnique('userName');
-  const taken = await tx
-    .selectFrom('users as u')
-    .select('u.ref')
-    .where(hasEmail('u', mainEmail(draft)))
-    .$if(ref !== null, (query) => query.where('u.ref', '<>', ref))
-    .executeTakeFirst();
-  if (taken !== undefined) throw notUnique('e-mail');
 }
 
 async function saveAttributes(tx: Tx, { provider }: Directory, ref: number, draft: UserDraft): Promise<void> {
@@ -105,7 +121,7 @@ async function setActive(
 async function saveUser(tx: Tx, directory: Directory, before: UserRow, draft: UserDraft): Promise<void> {
   const { ref } = before;
   await checkUnique(tx, directory, draft, ref);
-  const email = mainEmail(draft);
+  const email = await emailFor(tx, before, draft);
   const values = { username: draft.userName, fullname: fullnameOf(draft), email };
   const changed = (['username', 'fullname', 'email'] as const).filter((key) => values[key] !== before[key]);
   await tx
@@ -182,8 +198,10 @@ export async function createUser(db: Database, directory: Directory, body: unkno
   return provisioning(db, async (tx) => {
     const { name } = directory.provider;
     const removed = await removedAccount(tx, directory, draft);
-    if (removed === null) await checkUnique(tx, directory, draft, null);
-    else await bringBack(tx, directory, removed);
+    if (removed === null) {
+      await checkUnique(tx, directory, draft, null);
+      if (await isEmailTaken(tx, draft, null)) throw notUnique('e-mail');
+    } else await bringBack(tx, directory, removed);
     const ref = removed?.ref ?? (await insertUser(tx, directory, draft));
     await saveUser(tx, directory, await findUser(tx, name, String(ref)), draft);
     return findUser(tx, name, String(ref));

@@ -114,6 +114,9 @@ async function moveProvisioning(tx: Tx, move: Move): Promise<void> {
     tx,
   );
   await sql`update users set status_provider = ${directory.provider} where ref = ${from}`.execute(tx);
+  // A person has archived it, so it stays so if the directory creates a user of its name (SCIM-15).
+  const left = { user_ref: from, provider: directory.provider, status_before: 'archived' } as const;
+  await tx.insertInto('scim_users').values(left).execute();
 }
 
 /** Moves what belongs to the person (MERGE-1). */
