@@ -9,6 +9,7 @@ import { change, define, notChanged, notDefined } from './define.ts';
 
 const library = await openLibrary();
 const [editor, stranger] = await library.joinAll('editor', 'stranger');
+const root = await library.join('root', 'admin');
 await grant(library, editor, 'fields.admin');
 
 type Members = Omit<DefaultValue, 'kind'>;
@@ -144,6 +145,9 @@ describe('DefaultValue', () => {
     await change(editor, id, { options: { values: ['c', 'b'] }, default_value: text('c') });
     const archive = { params: { id, value: 'c' }, body: { status: 'archived' as const } };
     expect((await editor.refused('updateFieldTerm', archive)).error).toContain('"c" is archived');
+    // A deleted team, whose default no list shows, keeps no term.
+    await root.ok('deleteTeam', { params: { id: team_id } });
+    await change(editor, id, { options: { values: ['c'] } });
   });
 });
 

@@ -12,6 +12,7 @@ import type { TermStatus } from '@vitrine/contract/vocabulary';
 import { sql } from 'kysely';
 import { readableAssets } from '../../../access/assets.ts';
 import type { Caller } from '../../../access/caller.ts';
+import { liveTeam } from '../../../access/teams.ts';
 import type { Tx } from '../../../platform/database/pool.ts';
 import { Refusal, refuse } from '../../../platform/http/refuse.ts';
 import { rulesOf } from '../types/registry.ts';
@@ -145,7 +146,7 @@ export async function checkGivenDefault(
 export async function checkDefaultsRemainValid(tx: Tx, field: Defaulted): Promise<void> {
   const { rows } = await sql<{ default_value: DefaultValue; name: string }>`
     select o.default_value, t.name from field_default_overrides o join teams t on t.id = o.team_id
-    where o.field_id = ${field.id} order by t.name`.execute(tx);
+    where o.field_id = ${field.id} and ${liveTeam} order by t.name`.execute(tx);
   const own = field.default_value === null ? [] : [field.default_value];
   const check = await checkOf(tx, field, [...own, ...rows.map(({ default_value }) => default_value)]);
   for (const value of own) check(value);
