@@ -173,6 +173,33 @@ describe('exports of a film', () => {
     expect(markers.map((marker) => marker.getAttribute('value'))).toContain('ines: range');
   });
 
+  test('count the moments of an earlier version at its own rate', async () => {
+    const [cut, recut] = [await upload(mara, plainFile('cut')), await upload(mara, plainFile('recut'))];
+    const [before, after] = [String(cut.file_hash), String(recut.file_hash)];
+    for (const [hash, frame_rate] of [
+      [before, 24],
+      [after, 50],
+    ] as const)
+      await db
+        .updateTable('files')
+        .set({ mime: 'video/mp4', media: JSON.stringify({ duration_seconds: 60, frame_rate }) })
+        .where('hash', '=', hash)
+        .execute();
+    const { id } = await publish(mara, [cut]);
+    const anchor = { kind: 'time', start: 2 } as const;
+    const annotation = { params: { id }, body: { asset_id: cut.id, anchor, body: 'here' } };
+    await mara.ok('createAnnotation', annotation);
+    await sql`insert into asset_versions (asset_id, number, file_hash, file_name)
+      values (${cut.id}, 1, ${before}, 'cut'), (${cut.id}, 2, ${after}, 'recut')`.execute(db);
+    await db.updateTable('assets').set({ file_hash: after }).where('id', '=', cut.id).execute();
+    await mara.ok('createAnnotation', annotation);
+    const table = rowsOf((await fileOf(mara, `/assets/${cut.id}/annotations.csv`)).text);
+    expect(table.map(({ version, frame }) => [version, frame])).toEqual([
+      ['1', '48'],
+      ['2', '100'],
+    ]);
+  });
+
   test.each(rates)('count at %s if asked to', async (rate) => {
     await annotate(ines, { kind: 'time', start: 61 }, 'x');
     const [num, den, drops] = fractions[rate];

@@ -2,7 +2,7 @@ import type { Annotation } from '@vitrine/contract/annotations';
 import type { Language } from '@vitrine/contract/languages';
 import type { MediaFacts } from '@vitrine/contract/media';
 import type { Stroke } from '@vitrine/contract/strokes';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { readableComments } from '../../../access/annotations.ts';
 import type { Caller } from '../../../access/caller.ts';
 import { exportedGuestComments } from '../../../access/guests.ts';
@@ -20,7 +20,7 @@ export interface ExportedAnnotation {
   file: string;
   version: number;
   current: boolean;
-  /** Facts of the file's current version. */
+  /** Facts of the annotated version; of the current one if that version was deleted. */
   facts: MediaFacts;
   anchor: Annotation['anchor'];
   has_drawing: boolean;
@@ -50,11 +50,14 @@ export async function readExported(
   caller: Caller,
   of: Exported,
 ): Promise<ExportedAnnotation[]> {
-  const file = sql`a.id as asset_id, coalesce(nullif(a.title, ''), a.file_name) as file, f.media as facts,
+  const fileOf = (version: RawBuilder<unknown>) => sql`
+    a.id as asset_id, coalesce(nullif(a.title, ''), a.file_name) as file,
+    coalesce((select vf.media from asset_versions r join files vf on vf.hash = r.file_hash
+      where r.asset_id = a.id and r.number = ${version}), f.media) as facts,
     (select coalesce(max(r.number), 1) from asset_versions r where r.asset_id = a.id) as newest`;
   const { rows } = await sql<ExportedAnnotation & { newest: number; sort_order: number | null }>`
     select x.*, x.version = x.newest as current from (
-      select c.id, ${file}, n.version, n.anchor, n.strokes is not null as has_drawing, c.body,
+      select c.id, ${fileOf(sql`n.version`)}, n.version, n.anchor, n.strokes is not null as has_drawing, c.body,
         coalesce(${nameOf(caller, 'cu')}, c.remote_display_name, '') as author, '' as guest,
         coalesce(${nameOf(caller, 'au')}, '') as assignee, c.created_at, c.resolved_at, m.sort_order
       from comments c join annotations n on n.comment_id = c.id join posts p on p.id = c.post_id
@@ -64,7 +67,7 @@ export async function readExported(
       where c.parent_id is null and ${readableComments(caller)}
         and ${'post' in of ? sql`c.post_id = ${of.post}` : sql`c.annotated_asset_id = ${of.asset}`}
       union all
-      select gc.id, ${file}, gc.version, gc.anchor, gc.strokes is not null, gc.body, '', g.name, '', gc.created_at, null,
+      select gc.id, ${fileOf(sql`gc.version`)}, gc.version, gc.anchor, gc.strokes is not null, gc.body, '', g.name, '', gc.created_at, null,
         m.sort_order
       from guest_comments gc join link_guests g on g.id = gc.guest_id join share_links l on l.id = gc.link_id
         join assets a on a.id = gc.asset_id join files f on f.hash = a.file_hash
