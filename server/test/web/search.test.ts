@@ -112,9 +112,7 @@ test('finds similar words for a misspelling, suggests the right one, and gives h
   await mara.getByRole('heading', { name: 'Nothing found for “xylophone”' }).waitFor();
   await mara.getByRole('link', { name: 'Look beyond posts' }).waitFor();
   await visit(mara, `/search?filter=${encodeURIComponent('field:year=soon')}`);
-  // Each kind of the previous results may also say it before the search itself is refused.
-  const invalid = mara.getByRole('alert').filter({ hasText: 'This search is not valid' });
-  await invalid.getByText('is not a number').waitFor();
+  await mara.getByRole('alert').filter({ hasText: 'is not a number' }).waitFor();
 });
 
 test('the advanced form shows every field type and writes its conditions to the URL', async () => {
