@@ -228,9 +228,20 @@ test('a guest comments on a place in the viewer, on a phone and at a desk, and t
   await desk.getByRole('button', { name: /^Comments/ }).click();
   await desk.getByRole('button', { name: 'Comment on a place' }).click();
   await desk.getByRole('dialog').locator('[data-draft]').waitFor();
+  await desk.getByLabel('Write a comment').fill('Too slow');
   await desk.keyboard.press('Escape');
   await desk.keyboard.press('Escape');
   await desk.keyboard.press('Escape');
+  await desk.getByRole('dialog').waitFor({ state: 'detached' });
+  // What was written is there again, also after the page was loaded again.
+  await desk.getByLabel('Your comment').fill('For all');
+  await desk.reload();
+  await expect.poll(() => desk.getByLabel('Your comment').inputValue()).toBe('For all');
+  await desk.getByRole('button', { name: 'Show Flag' }).click();
+  await desk.getByRole('button', { name: /^Comments/ }).click();
+  await desk.getByRole('button', { name: 'Comment on a place' }).click();
+  expect(await desk.getByLabel('Write a comment').inputValue()).toBe('Too slow');
+  for (let layers = 0; layers < 3; layers += 1) await desk.keyboard.press('Escape');
   await desk.getByRole('dialog').waitFor({ state: 'detached' });
   await outsider.getByRole('button', { name: 'Pick Flag' }).click();
   await outsider.getByText('1 picked').waitFor();
