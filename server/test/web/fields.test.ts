@@ -62,7 +62,9 @@ test('creates a field, saves its settings with one button and shows refusals bes
   await form.getByLabel('Group').fill('Rights');
   await form.getByRole('button', { name: 'Create field' }).click();
   await form.getByText('There is a field with the code title.').waitFor();
-  await expect.poll(() => form.getByLabel('Code').getAttribute('aria-invalid')).toBe('true');
+  const code = form.getByLabel('Code');
+  await expect.poll(() => code.getAttribute('aria-invalid')).toBe('true');
+  await expect.poll(() => code.evaluate((field) => field === document.activeElement)).toBe(true);
   await form.getByLabel('Name').fill('Licence number');
   await form.getByRole('button', { name: 'Create field' }).click();
   await mara.getByRole('heading', { name: 'Licence number', level: 1 }).waitFor();
