@@ -104,6 +104,8 @@ test('shows what a change would do, does it with live progress, and undoes it', 
   await notices.getByText('Tags added').waitFor();
   await notices.getByText('3 files changed, 1 as before').waitFor();
   await expect.poll(() => bar(ana).count()).toBe(0);
+  const isInList = () => list(ana).evaluate((element) => element.contains(document.activeElement));
+  await expect.poll(isInList).toBe(true);
   const tagged = async () => (await call(ana, 'GET', '/assets?tag=dusk')).items.length;
   await expect.poll(tagged).toBe(4);
   await notices.getByRole('button', { name: 'Undo' }).click();
