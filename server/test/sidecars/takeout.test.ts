@@ -17,6 +17,8 @@ test.each([
     ['a.jpg', 'a-edited.jpg', 'a-bearbeitet.jpg'],
     ['a.jpg', 'a-edited.jpg', 'a-bearbeitet.jpg'],
   ],
+  ['a-edited.jpg.json', ['a-edited.jpg', 'b.jpg'], ['a-edited.jpg']],
+  ['a.jpg(1).json', ['a.jpg', 'a(1).jpg', 'a-edited(1).jpg'], ['a(1).jpg', 'a-edited(1).jpg']],
   [`${long.slice(0, 46)}.json`, [`${long.slice(0, 47)}.jpg`, 'a.jpg'], [`${long.slice(0, 47)}.jpg`]],
   [`${long.slice(0, 46)}.json`, [`${long.slice(0, 47)}.jpg`, `${long.slice(0, 47)}(1).jpg`], []],
   ['IMG_12.json', ['IMG_1234.jpg'], []],

@@ -101,14 +101,16 @@ export function takeoutTargets<T extends { readonly name: string }>(
   files: readonly T[],
 ): readonly T[] {
   const folded = files.map((file) => ({ file, name: foldedFileName(file.name) }));
+  // `a-edited(1).jpg` is a copy of `a(1).jpg`.
   const original = (name: string) => {
-    const [, stem = name, extension = ''] = /^(.+?)(\.[^.]*)?$/.exec(name) ?? [];
-    return `${stem.replace(edited, '')}${extension}`;
+    const [, stem = name, number = '', extension = ''] = /^(.+?)(\(\d+\))?(\.[^.]*)?$/.exec(name) ?? [];
+    return `${stem.replace(edited, '')}${number}${extension}`;
   };
   const names = describedNames(jsonName);
   for (const wanted of names) {
-    const exact = folded.filter(({ name }) => original(name) === wanted);
-    if (exact.some(({ name }) => name === wanted) || exact.length > 0) return exact.map(({ file }) => file);
+    // A file may be named like an edited copy and have a JSON file of its own.
+    const exact = folded.filter(({ name }) => name === wanted || original(name) === wanted);
+    if (exact.length > 0) return exact.map(({ file }) => file);
   }
   for (const wanted of names) {
     if (wanted.length < SHORTENED) continue;
