@@ -371,6 +371,9 @@ describe('GET /links/{token}/archive', () => {
   test('names entries without separators, control characters and dots at the end', () => {
     const names = ['', '...', 'a/b\\c:d', '\u202egnp.exe\u0007', '  ünïcode 日本 ', 'x'.repeat(300)];
     const safe = ['', '', 'a_b_c_d', 'gnp.exe', 'ünïcode 日本', 'x'.repeat(100)];
+    // Windows keeps the names of devices with any ending, and Linux takes 255 bytes.
+    names.push('con', 'NUL.tar', 'aux .old', 'COM¹', 'console', '日'.repeat(100));
+    safe.push('_con', '_NUL.tar', '_aux .old', '_COM¹', 'console', '日'.repeat(73));
     expect(names.map(safeName)).toEqual(safe);
   });
 });

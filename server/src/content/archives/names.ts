@@ -3,8 +3,23 @@ import { divideName, nameWith } from '../assets/file-name.ts';
 /** Longest name of a file inside an archive, in characters, without its extension. */
 const LONGEST_NAME = 100;
 
-/** Names that Windows keeps for devices, with any extension. */
-const devices = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])$/i;
+/** Its longest form in UTF-8: file systems take 255 bytes, and a number and the extension follow. */
+const LONGEST_NAME_BYTES = 220;
+
+/** Names that Windows keeps for devices, with any extension and any more after a dot. */
+const devices = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(\.|$)/i;
+
+/** Cuts a text to a number of bytes in UTF-8, between characters. */
+export function cutToBytes(text: string, most: number): string {
+  let bytes = 0;
+  let cut = '';
+  for (const character of text) {
+    bytes += Buffer.byteLength(character);
+    if (bytes > most) return cut;
+    cut += character;
+  }
+  return cut;
+}
 
 /**
  * Returns a name that every system can unpack: no separators, control or reserved characters, and no dots or spaces at
@@ -16,7 +31,7 @@ export function safeName(name: string): string {
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
     .replace(/[/\\:*?"<>|]/g, '_');
-  const cut = Array.from(plain).slice(0, LONGEST_NAME).join('');
+  const cut = cutToBytes(Array.from(plain).slice(0, LONGEST_NAME).join(''), LONGEST_NAME_BYTES);
   const trimmed = cut.replace(/^[\s.]+|[\s.]+$/g, '');
   return devices.test(trimmed) ? `_${trimmed}` : trimmed;
 }

@@ -1,20 +1,8 @@
-import { safeName } from '../../../content/archives/names.ts';
+import { cutToBytes, safeName } from '../../../content/archives/names.ts';
 import { divideName } from '../../../content/assets/file-name.ts';
 
 /** File systems take 255 bytes; the rest is for the id, the number of a version and extensions. */
 const LONGEST_STEM_BYTES = 150;
-
-/** Cuts a text to a number of bytes in UTF-8, between characters. */
-function cutToBytes(text: string, most: number): string {
-  let bytes = 0;
-  let cut = '';
-  for (const character of text) {
-    bytes += Buffer.byteLength(character);
-    if (bytes > most) return cut;
-    cut += character;
-  }
-  return cut;
-}
 
 /**
  * Returns a readable part of a path that every system takes; `otherwise` if nothing of the text is left. It has no `%`, which manifests
