@@ -9,6 +9,7 @@ import sharp from 'sharp';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openMetadataReader } from '../../src/media/metadata/reader.ts';
 import type { ExtractedValues } from '../../src/media/metadata/source.ts';
+import { coordinates, degrees } from '../../src/media/metadata/values.ts';
 import { saySentence } from '../../src/platform/language/sentence.ts';
 import { sharedMedia } from '../support/library.ts';
 import { emptyFile, jpeg, plainText, truncatedJpeg } from '../support/pictures.ts';
@@ -147,6 +148,17 @@ describe('metadata of pictures', () => {
       country: iptc('Norway'),
       capture_datetime: iptc('2024-05-06T07:08:09+02:00'),
     });
+  });
+
+  test('places within ten metres of Greenwich and of the equator', async () => {
+    const near = {
+      'EXIF:GPSLatitude': '51.478',
+      'EXIF:GPSLatitudeRef': 'N',
+      'EXIF:GPSLongitude': '0.00005',
+      'EXIF:GPSLongitudeRef': 'W',
+    };
+    expect(await ofTagged(near)).toMatchObject({ gps_coordinates: exif('51.478000, -0.000050') });
+    expect(coordinates(degrees('1e-07', 'S'), degrees('9', 'E'))).toBe('0.000000, 9.000000');
   });
 });
 

@@ -128,12 +128,15 @@ export function coordinates(latitude: number, longitude: number): string | undef
   // A receiver without a fix writes 0, 0.
   if (latitude === 0 && longitude === 0) return undefined;
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return undefined;
-  return `${latitude.toFixed(6)}, ${longitude.toFixed(6)}`;
+  // Without the sign of a zero.
+  const text = (angle: number) => angle.toFixed(6).replace(/^-(?=0\.0+$)/, '');
+  return `${text(latitude)}, ${text(longitude)}`;
 }
 
 /** Returns decimal degrees, with the sign of the hemisphere if one is given. */
 export function degrees(value: string | undefined, hemisphere: string | undefined): number {
-  const number = Number(/^[-+]?\d+(?:\.\d+)?$/.exec(value ?? '')?.[0] ?? Number.NaN);
+  // ExifTool writes less than a ten-thousandth as `5e-05`: ten metres from Greenwich.
+  const number = Number(/^[-+]?\d+(?:\.\d+)?(?:e-\d{1,2})?$/i.exec(value ?? '')?.[0] ?? Number.NaN);
   return /^[SW]/i.test(hemisphere ?? '') ? -Math.abs(number) : number;
 }
 
