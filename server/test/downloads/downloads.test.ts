@@ -7,7 +7,7 @@ import { openConversions } from '../../src/content/downloads/conversions.ts';
 import { beginsDownload } from '../../src/content/downloads/record.ts';
 import { clip } from '../media/clips.ts';
 import { pdf } from '../media/documents.ts';
-import { openLibrary, upload } from '../support/library.ts';
+import { formOf, openLibrary, upload } from '../support/library.ts';
 import { jpeg, plainFile, sha256 } from '../support/pictures.ts';
 
 const library = await openLibrary();
@@ -111,6 +111,17 @@ describe('GET /assets/{id}/file?preset=', () => {
     expect(again.status).toBe(304);
     const part = await fetchForm(picture.id, key, mara, { range: 'bytes=0-9' });
     expect([part.status, part.bytes.equals(bytes.subarray(0, 10))]).toEqual([206, true]);
+  });
+
+  // DOWNLOAD-3, VERSION-3
+  test('names an earlier version after its own file', async () => {
+    const asset = await upload(mara, await jpeg(40, 30, { seed: 41 }), {}, 'draft.jpg');
+    const body = formOf(await jpeg(40, 30, { seed: 42 }), {}, 'final.jpeg');
+    await mara.ok('addAssetVersion', { params: { id: asset.id }, body });
+    const named = async (preset: string) =>
+      (await fetchForm(asset.id, `${preset}&version=1`)).headers.get('content-disposition');
+    expect(await named('original')).toContain('filename="draft.jpg"');
+    expect(await named('png')).toContain('filename="draft.png"');
   });
 
   // DOWNLOAD-3

@@ -27,7 +27,7 @@ async function sendForm(
   const find = async () => {
     if (version === undefined) return findDownloadable(deps.db, caller, id);
     const row = await findBytes(deps, caller, { id, key: null, version });
-    return row === null ? null : readDownloadable(deps.db, id, row.file_hash);
+    return row === null ? null : readDownloadable(deps.db, id, row);
   };
   const file = await find();
   if (file === null) throw notFound();

@@ -23,11 +23,16 @@ export interface Downloadable
 const columns = sql<Downloadable>`a.id, f.hash as file_hash, a.file_name, f.size_bytes, f.mime, f.extension,
   f.pixel_width, f.pixel_height, f.renditions`;
 
-/** Returns a version of an asset that the caller has been found to be given; null if it is gone. */
-export async function readDownloadable(db: Database, id: string, hash: string): Promise<Downloadable | null> {
+/** Returns a version of an asset, with its own name, that the caller has been found to be given; null if it is gone. */
+export async function readDownloadable(
+  db: Database,
+  id: string,
+  { file_hash, file_name }: Pick<Downloadable, 'file_hash' | 'file_name'>,
+): Promise<Downloadable | null> {
   const { rows } = await sql<Downloadable>`
-    select ${columns} from assets a join files f on f.hash = ${hash} where a.id = ${id}`.execute(db);
-  return rows[0] ?? null;
+    select ${columns} from assets a join files f on f.hash = ${file_hash} where a.id = ${id}`.execute(db);
+  const [row] = rows;
+  return row === undefined ? null : { ...row, file_name };
 }
 
 /** Returns an asset under the content rule; null for any other. */

@@ -64,7 +64,7 @@ function storedSource(ladder: Deps['ladder'], { watermark }: LinkVisitor, row: S
 
 /** Returns the file of an asset in a form of the link, or why it cannot be made into it. */
 async function sourceAs(deps: Deps, row: ShownRow, form: DownloadPreset): Promise<Source | string> {
-  const file = await readDownloadable(deps.db, row.id, row.file_hash);
+  const file = await readDownloadable(deps.db, row.id, row);
   if (file === null) return NOT_FOUND;
   try {
     // Field values are those that visitors of the library may read.

@@ -63,7 +63,7 @@ const sandboxed = {
 
 /** Sends a file in a form that the link offers, as a download. */
 async function sendForm(deps: Deps, http: HttpFacts, id: string, row: ServedRow, preset: DownloadPreset) {
-  const file = await readDownloadable(deps.db, id, row.file_hash);
+  const file = await readDownloadable(deps.db, id, row);
   if (file === null) throw notFound();
   // Field values are those that visitors of the library may read.
   const form = await formOf(deps, anyVisitor, file, preset);
