@@ -174,6 +174,27 @@ describe('a job', () => {
     await unwire(...Object.values(ids));
   });
 
+  // EXTRACT-7, EXTRACT-17
+  test('replaces the title and description of the previous version, unless people wrote them', async () => {
+    const { items: mirrors } = await admin.ok('listFields', {});
+    const [title = '', description = ''] = mirrors.map(({ id }) => id);
+    await rewire(title, 'title');
+    await rewire(description, 'description');
+    const tags = (name: string) => tagged({ 'XMP-dc:Title': name, 'XMP-dc:Description': `${name} tide` });
+    const titled = await upload(mara, await tags('Low'));
+    const plain = await upload(mara, await tagged({ 'EXIF:ISO': '64' }), {}, 'draft.jpg');
+    const written = await upload(mara, await tags('Low'), { title: 'Mine', description: 'My own' });
+    await library.runJobs();
+    for (const { id } of [titled, plain, written])
+      await mara.ok('addAssetVersion', { params: { id }, body: formOf(await tags('High'), {}, 'final.jpg') });
+    await library.runJobs();
+    const of = ({ id }: { id: string }) => mara.ok('getAsset', { params: { id } });
+    for (const asset of [titled, plain])
+      expect(await of(asset)).toMatchObject({ title: 'High', description: 'High tide' });
+    expect(await of(written)).toMatchObject({ title: 'Mine', description: 'My own' });
+    await unwire(title, description);
+  });
+
   // EXTRACT-5
   test('reads times without an offset as UTC, and marks other metadata as import', async () => {
     const instant = await wire(library, admin, 'datetime', { source: 'capture_datetime' });

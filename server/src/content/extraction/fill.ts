@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import { notifyPeers } from '../../core/outbox/enqueue.ts';
 import type { ExtractedValues, Origin } from '../../media/metadata/source.ts';
 import type { Columns, Database } from '../../platform/database/pool.ts';
+import { titleFrom } from '../assets/insert.ts';
 import { holdDocuments, writeDocuments } from '../search-index/documents.ts';
 import { combined, type KeptSidecar } from '../sidecars/combine.ts';
 import { offerFor } from './offer.ts';
 import { fits, type WiredField } from './wiring.ts';
-import { type WriteMode, writeSystemValue } from './write-value.ts';
+import { type RawValue, type WriteMode, writeSystemValue } from './write-value.ts';
 
 /** Assets read per statement, because the number of assets with the same bytes has no limit. */
 const BATCH = 200;
@@ -30,6 +31,8 @@ const setByOf: Record<Origin, 'exif' | 'iptc' | 'xmp' | 'import'> = {
 
 interface AssetRow extends Columns<'assets', 'id' | 'asset_type'> {
   sidecars: KeptSidecar[];
+  /** Other versions of the asset, and what was read from their files. */
+  versions: { file_name: string; sources: ExtractedValues | null }[];
 }
 
 /** Returns the next assets of these bytes, including those in the trash, which may be restored. */
@@ -43,12 +46,24 @@ async function nextAssets(
     select a.id, a.asset_type, coalesce((
         select jsonb_agg(jsonb_build_object('kind', s.kind, 'sources', s.sources, 'former', s.former)
           order by array_position(array['takeout', 'stem', 'named', 'immich'], s.kind))
-        from asset_sidecars s where s.asset_id = a.id), '[]') as sidecars
+        from asset_sidecars s where s.asset_id = a.id), '[]') as sidecars, coalesce((
+        select jsonb_agg(jsonb_build_object('file_name', v.file_name, 'sources', m.sources))
+        from asset_versions v left join file_metadata m on m.hash = v.file_hash
+        where v.asset_id = a.id and v.file_hash <> a.file_hash), '[]') as versions
     from assets a where a.file_hash = ${hash}
       and ${asset === null ? sql`true` : sql`a.id = ${asset}`}
       and ${after === null ? sql`true` : sql`a.id > ${after}`}
     order by a.id limit ${BATCH}`.execute(db);
   return rows;
+}
+
+/** Returns what a source was in other versions of an asset: titles are the names of files that have none (EXTRACT-17). */
+function earlierValues({ versions }: AssetRow, source: keyof ExtractedValues): RawValue[] {
+  return versions.flatMap(({ file_name, sources }) => {
+    const value = sources?.[source]?.value;
+    const name = source === 'title' ? [titleFrom(file_name)] : [];
+    return value === undefined ? name : [value, ...name];
+  });
 }
 
 /** Fills one asset: all of its fields, or none when interrupted. Returns how many values were written. */
@@ -73,7 +88,8 @@ async function fillAsset(
             const value = other[source]?.value;
             return value === undefined ? [] : [value];
           });
-    return [{ fieldId, mode, found, setBy: setByOf[read.from], former }];
+    const earlier = mode === 'renew' ? earlierValues(asset, source) : [];
+    return [{ fieldId, mode, found, setBy: setByOf[read.from], former, earlier }];
   });
   if (writes.length === 0) return 0;
   return db.transaction().execute(async (tx) => {

@@ -35,6 +35,8 @@ export interface SystemWrite {
   setBy: Exclude<SetBy, 'manual' | 'api'>;
   /** What files of the asset contained before, which `renew` replaces, too. */
   former?: readonly RawValue[];
+  /** What other versions of the asset had. A column does not say who wrote it, so that one with such a text is replaced. */
+  earlier?: readonly RawValue[];
 }
 
 /** `kept`: the existing value takes precedence or is equal. `unfit`: the field cannot have this value. */
@@ -47,7 +49,7 @@ export type Outcome = 'written' | 'kept' | 'unfit';
  */
 export async function writeSystemValue(
   tx: Tx,
-  { assetId, fieldId, found, mode, setBy, former = [] }: SystemWrite,
+  { assetId, fieldId, found, mode, setBy, former = [], earlier = [] }: SystemWrite,
 ): Promise<Outcome> {
   const subject: Subject = { kind: 'asset', id: assetId };
   const { rows: assets } = await sql`select from assets a
@@ -57,7 +59,7 @@ export async function writeSystemValue(
   if (field === null) return 'unfit';
   const value = await typedValueOf(tx, field, found);
   if (value === null || faultOf(field, value) !== null) return 'unfit';
-  if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value, former);
+  if (field.mirrors_column !== null) return fillColumn(tx, subject, field, value, [...former, ...earlier]);
   const { stored, clearedBy } = await readCurrentValue(tx, subject, field.id);
   const isKept = stored === null ? clearedBy !== null && isByPeople(clearedBy) : isByPeople(stored.setBy);
   if (isKept) return 'kept';
