@@ -388,11 +388,22 @@ test('uses a file of the library instead of a copy, and moves files that are not
   const bytes = await jpeg(80, 60, { seed: 77 });
   const ridge = await upload(cleo, bytes, {}, 'Ridge.jpg');
   await cleo.goto('/new');
-  await cleo
-    .getByLabel('Choose files')
-    .setInputFiles([fileOf('copy.jpg', bytes), fileOf('b.zip', plainFile('PK'), 'application/zip')]);
+  // The copy goes to the trash although the draft that is being stored has it.
+  const { promise: used, resolve: use } = Promise.withResolvers<void>();
+  await cleo.route('**/api/v1/posts', async (route) => {
+    const response = await route.fetch();
+    await used;
+    await route.fulfill({ response });
+  });
+  const creating = cleo.waitForRequest('**/api/v1/posts');
+  const choice = cleo.getByLabel('Choose files');
+  await choice.setInputFiles(fileOf('copy.jpg', bytes));
+  await creating;
   const copy = tilesOf(cleo).filter({ hasText: 'You have this file already: “Ridge”.' });
   await copy.getByRole('button', { name: 'Use that one instead' }).click();
+  await expect.poll(() => namesIn(cleo)).toEqual(['Ridge']);
+  use();
+  await choice.setInputFiles(fileOf('b.zip', plainFile('PK'), 'application/zip'));
   await expect.poll(() => namesIn(cleo)).toEqual(['b', 'Ridge']);
   // An archive is not the cover if there is a picture.
   await tilesOf(cleo).filter({ hasText: 'Ridge' }).getByText('Cover').waitFor();

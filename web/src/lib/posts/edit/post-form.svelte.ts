@@ -51,6 +51,8 @@ export interface PostForm {
   loadTheirs(): void;
   /** Continues editing without a decision. */
   postpone(): void;
+  /** Resolves when everything that is being sent now has been answered. */
+  settled(): Promise<void>;
 }
 
 export function createPostForm(service: Service, start: FormStart): PostForm {
@@ -243,6 +245,9 @@ export function createPostForm(service: Service, start: FormStart): PostForm {
     },
     postpone() {
       newer = undefined;
+    },
+    async settled() {
+      await last;
     },
   };
 }
