@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { leftOutName } from '@vitrine/contract/archives';
 import { sql } from 'kysely';
 import { afterAll, expect, test } from 'vitest';
 import { writeSetting } from '../../src/core/settings.ts';
@@ -102,6 +103,35 @@ test('the download of an original resumes after an interruption, encrypted or no
   expect((await fetched('withdrawn')).status).toBe(503);
   expect(limit.broken).toBe(1);
   limit.bytes = Number.POSITIVE_INFINITY;
+});
+
+// DOWNLOAD-3, FED-43
+test('a download in another form fetches the original, also after it was removed', async () => {
+  const asset = await upload(alice, await jpeg(320, 240, { seed: 3 }), { sensitivity: 'posts' });
+  const post = await publish(alice, [asset], { title: 'Pier' });
+  await alice.ok('putPostPeer', { params: { id: post.id, peer_id: peerOfOne }, body: {} });
+  await settle(harbour, studio);
+  const presets = [
+    { key: 'as-it-is', label: 'As it is', format: 'original' as const },
+    { key: 'small', label: 'Small', format: 'jpeg' as const, max_dim: 100 },
+    { key: 'smaller', label: 'Smaller', format: 'jpeg' as const, max_dim: 50 },
+  ];
+  await studio.root.ok('setDownloadSettings', { body: { presets } });
+  const id = await memberOf(bob, 'Pier');
+  const statuses: number[] = [];
+  for (const { key } of presets) {
+    await keepFederation(studio);
+    expect(await countObjects(studio, 'originals')).toBe(0);
+    statuses.push(await bob.status('GET', `/assets/${id}/file?preset=${key}`));
+  }
+  expect(statuses).toEqual([200, 200, 200]);
+  await keepFederation(studio);
+  const archive = await bob.ok('createArchive', { body: { ids: [id], preset: 'as-it-is' } });
+  const packed = await fetch(`${studio.address}${archive.url}`, {
+    headers: { cookie: `user=${bob.cookie() ?? ''}` },
+  });
+  expect(packed.status).toBe(200);
+  expect(Buffer.from(await packed.arrayBuffer()).includes(leftOutName)).toBe(false);
 });
 
 /** Shares a post with one picture, and claims that its original is `claimed`, which the studio does not have. */

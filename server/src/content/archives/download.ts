@@ -19,7 +19,7 @@ import { recordDownloads } from '../downloads/record.ts';
 import { convertAhead } from './convert-ahead.ts';
 import { leftOutText, listed, NOT_FOUND } from './left-out.ts';
 import { safeName } from './names.ts';
-import { type ArchiveRow, type FileRow, findForm, isGiven, openerFor, type Packing } from './open-file.ts';
+import { type ArchiveRow, type FileRow, isGiven, openerFor, type Packing, withForm } from './open-file.ts';
 import { reportProgress } from './progress.ts';
 
 /** Rows read at a time. */
@@ -140,7 +140,8 @@ async function* rowsOf(
 function formsAhead(deps: Deps, { preset }: ArchiveRow) {
   let reader: SignedIn | null = null;
   const ahead = convertAhead(async (assetId) => {
-    if (preset !== null && reader !== null) await findForm(deps, reader, assetId, preset);
+    if (preset !== null && reader !== null)
+      await withForm(deps, { caller: reader, assetId, preset }, async () => {});
   }, availableParallelism());
   return {
     ...ahead,

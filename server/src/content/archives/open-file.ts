@@ -8,7 +8,8 @@ import { originalKey } from '../../platform/storage/object-key.ts';
 import { type ByteRange, DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import type { ZipSource } from '../../platform/zip/write.ts';
 import { divideName, nameWith } from '../assets/file-name.ts';
-import { findDownloadable, formOf } from '../downloads/forms.ts';
+import { withOriginal } from '../assets/from-peer.ts';
+import { type Form, findDownloadable, formOf } from '../downloads/forms.ts';
 import { findPreset } from '../downloads/presets.ts';
 import { distinctNames } from './names.ts';
 
@@ -57,31 +58,34 @@ export interface Opened {
 
 /** Opens an original; fetches it from a peer if it is there only. Throws as `storage.get`. */
 async function openOriginal({ storage, originals }: Deps, buffers: Buffers, hash: string, sizeBytes: number) {
-  const key = originalKey(hash);
-  try {
-    return { stream: await storage.get(key, sizeBytes, undefined, buffers), sizeBytes };
-  } catch (error) {
-    // A size that its peer did not state becomes known with the bytes.
-    const isElsewhere = error instanceof NoSuchObject || (error instanceof DamagedObject && sizeBytes === 0);
-    const fetched = isElsewhere ? await originals.fetch(hash) : null;
-    if (fetched === null) throw error;
-    return { stream: await storage.get(key, fetched, undefined, buffers), sizeBytes: fetched };
-  }
+  return withOriginal({ originals }, { hash, sizeBytes }, async (size) => ({
+    stream: await storage.get(originalKey(hash), size, undefined, buffers),
+    sizeBytes: size,
+  }));
 }
 
-/** Finds or makes the form of a file in a preset. Throws as `formOf`. */
-export async function findForm(deps: Deps, caller: SignedIn, assetId: string, key: string) {
+/** Finds or makes the form of a file in a preset, and calls `use` with it. Throws as `formOf` and `use`. */
+export async function withForm<T>(
+  deps: Deps,
+  { caller, assetId, preset: key }: { caller: SignedIn; assetId: string; preset: string },
+  use: (form: Form) => Promise<T>,
+): Promise<T> {
   const preset = await findPreset(deps.db, caller, key);
   const file = await findDownloadable(deps.db, caller, assetId);
   if (file === null) throw notFound();
-  return formOf(deps, caller, file, preset);
+  const original = { hash: file.file_hash, sizeBytes: file.size_bytes };
+  return withOriginal(deps, original, async (sizeBytes) =>
+    use(await formOf(deps, caller, { ...file, size_bytes: sizeBytes }, preset)),
+  );
 }
 
 /** Opens a file in the form of a preset. Throws as `formOf` and `storage.get`. */
-async function openForm(deps: Deps, buffers: Buffers, caller: SignedIn, assetId: string, key: string) {
-  const form = await findForm(deps, caller, assetId, key);
-  const stream = await deps.storage.get(form.object, form.bytes, undefined, buffers);
-  return { stream, sizeBytes: form.bytes, extension: form.extension };
+async function openForm(deps: Deps, buffers: Buffers, caller: SignedIn, assetId: string, preset: string) {
+  return withForm(deps, { caller, assetId, preset }, async ({ object, bytes, extension }) => ({
+    stream: await deps.storage.get(object, bytes, undefined, buffers),
+    sizeBytes: bytes,
+    extension,
+  }));
 }
 
 /** Why a file cannot be opened, as its line in the list says it; throws what has another cause. */

@@ -5,9 +5,9 @@ import { type HttpFacts, handle, type RequestOf } from '../../core/handle.ts';
 import { notFound } from '../../platform/http/refuse.ts';
 import { sandboxPolicy } from '../../platform/http/security-headers.ts';
 import { originalKey } from '../../platform/storage/object-key.ts';
-import { DamagedObject, NoSuchObject } from '../../platform/storage/storage.ts';
 import { divideName, nameWith } from '../assets/file-name.ts';
 import { findBytes } from '../assets/find-bytes.ts';
+import { withOriginal } from '../assets/from-peer.ts';
 import { disposition, isInert, notFoundIfRemoved, onceRecorded, send, sendOriginal } from '../assets/send.ts';
 import { findDownloadable, formOf, readDownloadable } from './forms.ts';
 import { findPreset } from './presets.ts';
@@ -32,18 +32,21 @@ async function sendForm(
   const file = await find();
   if (file === null) throw notFound();
   const preset = await findPreset(deps.db, caller, key);
-  const form = await formOf(deps, caller, file, preset);
-  const name = nameWith(divideName(file.file_name).stem, form.extension);
-  const sent = send(deps, http, {
-    object: form.object,
-    type: form.type,
-    sizeBytes: form.bytes,
-    etag: `"${file.file_hash}-${preset.key}-${form.object.split('/').at(-1) ?? ''}"`,
-    immutable: false,
-    headers: {
-      'content-disposition': disposition('attachment', name),
-      'content-security-policy': sandboxPolicy,
-    },
+  const original = { hash: file.file_hash, sizeBytes: file.size_bytes };
+  const sent = withOriginal(deps, original, async (sizeBytes) => {
+    const form = await formOf(deps, caller, { ...file, size_bytes: sizeBytes }, preset);
+    const name = nameWith(divideName(file.file_name).stem, form.extension);
+    return send(deps, http, {
+      object: form.object,
+      type: form.type,
+      sizeBytes: form.bytes,
+      etag: `"${file.file_hash}-${preset.key}-${form.object.split('/').at(-1) ?? ''}"`,
+      immutable: false,
+      headers: {
+        'content-disposition': disposition('attachment', name),
+        'content-security-policy': sandboxPolicy,
+      },
+    });
   });
   return notFoundIfRemoved(sent, find);
 }
@@ -57,7 +60,6 @@ async function sendFile(deps: Deps, { caller, params, query, http }: RequestOf<t
   const original = {
     object: originalKey(row.file_hash),
     type: row.mime,
-    sizeBytes: row.size_bytes,
     etag: `"${row.file_hash}"`,
     immutable: query.v === row.file_hash,
     isDownload: query.download === true,
@@ -66,14 +68,9 @@ async function sendFile(deps: Deps, { caller, params, query, http }: RequestOf<t
       'content-security-policy': sandboxPolicy,
     },
   };
-  const sent = sendOriginal(deps, http, original).catch(async (error: unknown) => {
-    // A size that its peer did not state becomes known with the bytes, which another request may have fetched by now.
-    const isUnknown = error instanceof DamagedObject && row.size_bytes === 0;
-    const sizeBytes =
-      isUnknown || error instanceof NoSuchObject ? await deps.originals.fetch(row.file_hash) : null;
-    if (sizeBytes === null) throw error;
-    return sendOriginal(deps, http, { ...original, sizeBytes });
-  });
+  const sent = withOriginal(deps, { hash: row.file_hash, sizeBytes: row.size_bytes }, (sizeBytes) =>
+    sendOriginal(deps, http, { ...original, sizeBytes }),
+  );
   return notFoundIfRemoved(sent, find);
 }
 
