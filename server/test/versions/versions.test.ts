@@ -107,9 +107,12 @@ describe('a new version', () => {
     const created = await requestAs(mara, library, '/uploads', { method: 'POST', headers, body: second });
     expect(created.status).toBe(201);
     const body = { upload_id: created.headers.get('location')?.split('/').at(-1) ?? '', note: 'Again' };
-    const made = await mara.ok('addAssetVersion', { params: { id }, body });
-    expect(made).toMatchObject({ number: 2, note: 'Again', file_hash: sha256(second) });
-    const repeated = await mara.send(`/assets/${id}/versions`, { method: 'POST', body });
+    const send = () => mara.send(`/assets/${id}/versions`, { method: 'POST', body });
+    const atOnce = await Promise.all([send(), send()]);
+    expect(atOnce.map(({ status }) => status).toSorted()).toEqual([200, 201]);
+    for (const { text } of atOnce)
+      expect(JSON.parse(text)).toMatchObject({ number: 2, note: 'Again', file_hash: sha256(second) });
+    const repeated = await send();
     expect([repeated.status, JSON.parse(repeated.text).number]).toEqual([200, 2]);
     const other = await upload(mara, await picture());
     expect((await mara.refused('addAssetVersion', { params: { id: other.id }, body })).error).toBe(

@@ -25,7 +25,7 @@ import { findDescribed } from '../sidecars/match.ts';
 import { readSidecar } from '../sidecars/read.ts';
 import { attachMetadata } from '../sidecars/store.ts';
 import { attachSidecar, prepareSidecar } from '../subtitles/sidecars.ts';
-import { forgetBytes, takeUpload, useUpload } from './use.ts';
+import { useUpload, withUpload } from './use.ts';
 
 const checkForm = checkJson(AssetFields, 'form');
 const compiled = compileLater(AssetFields);
@@ -254,18 +254,12 @@ async function createFromUpload(
   uploadId: string,
   fields: AssetFields,
 ): Promise<Created> {
-  const taking = await takeUpload(deps, caller, uploadId);
-  if (taking.kind === 'used') return { id: taking.assetId, isNew: false };
-  const { received, fileName } = taking.upload;
-  try {
-    const created = await createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
+  const taken = await withUpload(deps, caller, uploadId, ({ received, fileName }) =>
+    createFromBytes(deps, caller, { received, fileName, fields }, (tx, assetId) =>
       useUpload(tx, caller, uploadId, assetId),
-    );
-    await forgetBytes(deps, uploadId);
-    return created;
-  } finally {
-    await discard(received.path);
-  }
+    ),
+  );
+  return taken.kind === 'used' ? { id: taken.assetId, isNew: false } : taken.made;
 }
 
 /**

@@ -7,8 +7,9 @@ import { ownUploads } from '../../access/uploads.ts';
 import type { Deps } from '../../core/deps.ts';
 import { kindOf } from '../../media/sniff.ts';
 import type { Columns, Tx } from '../../platform/database/pool.ts';
-import { refuse } from '../../platform/http/refuse.ts';
-import { baseName, type Received } from '../assets/receive.ts';
+import { isMissing } from '../../platform/files/directory-tree.ts';
+import { Refusal, refuse } from '../../platform/http/refuse.ts';
+import { baseName, discard, type Received } from '../assets/receive.ts';
 
 interface UploadRow
   extends Columns<
@@ -37,22 +38,43 @@ interface TakenUpload {
   fileName: string;
 }
 
-export type UploadClaim =
-  | { kind: 'taken'; upload: TakenUpload }
-  | { kind: 'used'; assetId: string; hash: string | null };
+/** What was made from an upload earlier. */
+export interface UsedUpload {
+  kind: 'used';
+  assetId: string;
+  hash: string | null;
+}
 
-/**
- * Returns the bytes of a finished upload, or the asset that was created from it earlier, so that clients can retry.
- * Throws a 404 for an upload of another account, and a 409 for one that is incomplete or whose asset has been
- * deleted. The caller discards `received`.
- */
-export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Promise<UploadClaim> {
-  const { db, storage, uploads } = deps;
-  let row = await readUpload(db, caller, id, false);
-  if (row.used) {
-    if (row.asset_id === null) throw refuse('asset-of-upload-deleted');
-    return { kind: 'used', assetId: row.asset_id, hash: row.file_hash };
+/** Returns what an upload was used for; null if it was not used. Throws a 409 if that asset has been deleted. */
+function useOf({ used, asset_id: assetId, file_hash: hash }: UploadRow): UsedUpload | null {
+  if (!used) return null;
+  if (assetId === null) throw refuse('asset-of-upload-deleted');
+  return { kind: 'used', assetId, hash };
+}
+
+/** Creates a second link to the bytes of an upload, so that it still has them if the transaction fails; null if they are gone. */
+async function linkBytes({ storage, uploads }: Deps, id: string, sizeBytes: number): Promise<string | null> {
+  const path = join(storage.incomingDir, randomUUID());
+  try {
+    if ((await stat(uploads.pathOf(id))).size !== sizeBytes) return null;
+    await link(uploads.pathOf(id), path);
+    return path;
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
   }
+}
+
+/** Returns the bytes of a finished upload, or what was made from it earlier. The caller discards `received`. */
+async function takeUpload(
+  deps: Deps,
+  caller: SignedIn,
+  id: string,
+): Promise<UsedUpload | { kind: 'taken'; upload: TakenUpload }> {
+  const { db, uploads } = deps;
+  let row = await readUpload(db, caller, id, false);
+  const earlier = useOf(row);
+  if (earlier !== null) return earlier;
   if (row.file_hash === null && row.size_bytes !== null && row.received_bytes === row.size_bytes) {
     // The server was killed between storing the last byte and completing the upload.
     await uploads.finish(id, row.size_bytes);
@@ -62,13 +84,44 @@ export async function takeUpload(deps: Deps, caller: SignedIn, id: string): Prom
   if (hash === null || mime === null || sizeBytes === null) {
     throw refuse('upload-not-finished', { received: row.received_bytes, size: sizeBytes ?? 'its' });
   }
-  const found = await stat(uploads.pathOf(id)).catch(() => null);
-  if (found?.size !== sizeBytes) throw refuse('upload-gone');
-  const path = join(storage.incomingDir, randomUUID());
-  // Creates a second link, so that the upload still has its bytes if the transaction fails.
-  await link(uploads.pathOf(id), path);
+  const path = await linkBytes(deps, id, sizeBytes);
+  if (path === null) {
+    // Another request may have used it since it was read.
+    const meanwhile = useOf(await readUpload(db, caller, id, false));
+    if (meanwhile === null) throw refuse('upload-gone');
+    return meanwhile;
+  }
   const received = { path, hash, sizeBytes, mime, extension, kind: kindOf(mime) };
   return { kind: 'taken', upload: { received, fileName: baseName(row.file_name ?? '') } };
+}
+
+/**
+ * Calls `make` with the bytes of a finished upload, or returns what was made from it earlier or by another request at the
+ * same time, so that clients can repeat requests (UPLOAD-5). `make` calls `useUpload`. Throws a 404 for an upload of
+ * another account, and a 409 for one that is incomplete or whose asset has been deleted.
+ */
+export async function withUpload<T>(
+  deps: Deps,
+  caller: SignedIn,
+  id: string,
+  make: (upload: TakenUpload) => Promise<T>,
+): Promise<UsedUpload | { kind: 'made'; made: T }> {
+  const taking = await takeUpload(deps, caller, id);
+  if (taking.kind === 'used') return taking;
+  try {
+    const made = await make(taking.upload);
+    // Its row stays until it expires, to answer repeated requests.
+    await rm(deps.uploads.pathOf(id), { force: true });
+    return { kind: 'made', made };
+  } catch (error) {
+    // What another request made of it meanwhile may also be the reason: a version with the same bytes, for example.
+    if (!(error instanceof Refusal)) throw error;
+    const meanwhile = useOf(await readUpload(deps.db, caller, id, false));
+    if (meanwhile === null) throw error;
+    return meanwhile;
+  } finally {
+    await discard(taking.upload.received.path);
+  }
 }
 
 /**
@@ -79,9 +132,4 @@ export async function useUpload(tx: Tx, caller: SignedIn, id: string, assetId: s
   const { used } = await readUpload(tx, caller, id, true);
   if (used) throw refuse('upload-used-meanwhile');
   await sql`update uploads set used_at = now(), asset_id = ${assetId} where id = ${id}`.execute(tx);
-}
-
-/** Removes the bytes of a used upload. Its row stays until it expires, to answer repeated requests. */
-export async function forgetBytes({ uploads }: Pick<Deps, 'uploads'>, id: string): Promise<void> {
-  await rm(uploads.pathOf(id), { force: true });
 }

@@ -10,7 +10,7 @@ import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { checkJson } from '../../platform/http/validate.ts';
 import { stageFile, storeFile } from '../assets/insert.ts';
 import { baseName, discard, type Received, receive } from '../assets/receive.ts';
-import { forgetBytes, takeUpload, useUpload } from '../uploads/use.ts';
+import { useUpload, withUpload } from '../uploads/use.ts';
 import { checkReplaces, lockVersioned, replaceFile } from './replace.ts';
 import { readVersion } from './show.ts';
 
@@ -96,17 +96,13 @@ async function addUpload(
   id: string,
   { upload_id, note }: { upload_id: string; note?: string | null },
 ): Promise<{ number: number; isNew: boolean }> {
-  const taking = await takeUpload(deps, caller, upload_id);
-  if (taking.kind === 'used') return { number: await numberOfUsed(deps, id, taking), isNew: false };
-  const { received, fileName } = taking.upload;
-  try {
-    const given = { received, fileName, note: note ?? '' };
-    const number = await addVersion(deps, caller, id, given, (tx) => useUpload(tx, caller, upload_id, id));
-    await forgetBytes(deps, upload_id);
-    return { number, isNew: true };
-  } finally {
-    await discard(received.path);
-  }
+  const taken = await withUpload(deps, caller, upload_id, ({ received, fileName }) =>
+    addVersion(deps, caller, id, { received, fileName, note: note ?? '' }, (tx) =>
+      useUpload(tx, caller, upload_id, id),
+    ),
+  );
+  if (taken.kind === 'used') return { number: await numberOfUsed(deps, id, taken), isNew: false };
+  return { number: taken.made, isNew: true };
 }
 
 async function shown({ db }: Deps, caller: SignedIn, id: string, number: number): Promise<AssetVersion> {
