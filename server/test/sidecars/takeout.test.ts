@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { combined } from '../../src/content/sidecars/combine.ts';
-import { readTakeout, takeoutTargets } from '../../src/content/sidecars/takeout.ts';
+import { describedNames, readTakeout, takeoutTargets } from '../../src/content/sidecars/takeout.ts';
 
 const long = 'PXL_20240506_070809123.NIGHT.ORIGINAL.of.the.harbour.jpg';
 
@@ -24,7 +24,16 @@ test.each([
   ['IMG_12.json', ['IMG_1234.jpg'], []],
 ])('the JSON file %s beside %j belongs to %j', (json, names, targets) => {
   const files = names.map((name) => ({ name }));
-  expect(takeoutTargets(json, files).map(({ name }) => name)).toEqual(targets);
+  expect(takeoutTargets(json, files, new Set(describedNames(json))).map(({ name }) => name)).toEqual(targets);
+});
+
+// SIDECAR-8
+test('an edited copy with a JSON file of its own belongs to that one only', () => {
+  const jsons = ['a.jpg.json', 'a-edited.jpg.supplemental-metadata.json'];
+  const files = ['a.jpg', 'a-edited.jpg', 'a-bearbeitet.jpg'].map((name) => ({ name }));
+  const described = new Set(jsons.flatMap(describedNames));
+  const named = (json: string) => takeoutTargets(json, files, described).map(({ name }) => name);
+  expect(jsons.map(named)).toEqual([['a.jpg', 'a-bearbeitet.jpg'], ['a-edited.jpg']]);
 });
 
 const json = {

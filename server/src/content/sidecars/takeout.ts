@@ -79,8 +79,8 @@ const SHORTENED = 40;
 const edited =
   /-(?:edited|bearbeitet|modifi[ée]|editado|editada|modificato|bewerkt|edytowane|redigerad|編集済み)$/u;
 
-/** Returns the names that a JSON file may describe, best first: without the supplement and with its number inside. */
-function describedNames(jsonName: string): string[] {
+/** Returns the folded names that a JSON file may describe, best first: without the supplement and with its number inside. */
+export function describedNames(jsonName: string): string[] {
   const name = foldedFileName(jsonName).replace(/\.json$/, '');
   const [, plain = name, number = ''] = /^(.*)(\(\d+\))$/.exec(name) ?? [];
   const cut = plain.lastIndexOf('.');
@@ -93,12 +93,14 @@ function describedNames(jsonName: string): string[] {
 }
 
 /**
- * Returns the files of a folder that a JSON file of Takeout describes: the file of that name and its edited copies. A
- * name that was shortened counts only if exactly one file begins with it (SIDECAR-8).
+ * Returns the files of a folder that a JSON file of Takeout describes: the file of that name and its edited copies, except
+ * those that another JSON file describes by name. A name that was shortened counts only if exactly one file begins with it
+ * (SIDECAR-8).
  */
 export function takeoutTargets<T extends { readonly name: string }>(
   jsonName: string,
   files: readonly T[],
+  described: ReadonlySet<string>,
 ): readonly T[] {
   const folded = files.map((file) => ({ file, name: foldedFileName(file.name) }));
   // `a-edited(1).jpg` is a copy of `a(1).jpg`.
@@ -109,7 +111,9 @@ export function takeoutTargets<T extends { readonly name: string }>(
   const names = describedNames(jsonName);
   for (const wanted of names) {
     // A file may be named like an edited copy and have a JSON file of its own.
-    const exact = folded.filter(({ name }) => name === wanted || original(name) === wanted);
+    const exact = folded.filter(
+      ({ name }) => name === wanted || (original(name) === wanted && !described.has(name)),
+    );
     if (exact.length > 0) return exact.map(({ file }) => file);
   }
   for (const wanted of names) {

@@ -8,7 +8,7 @@ import {
   sidecarMatches,
   stemOf,
 } from '@vitrine/contract/sidecars';
-import { readTakeout, type Takeout, takeoutTargets } from '../../content/sidecars/takeout.ts';
+import { describedNames, readTakeout, type Takeout, takeoutTargets } from '../../content/sidecars/takeout.ts';
 import type { FoundFile, SkippedEntry, Walked } from './walk.ts';
 
 /** A file that belongs to others in its folder. */
@@ -76,8 +76,9 @@ async function planFolder(files: readonly FoundFile[]): Promise<FolderPlan> {
     if (match === null) plan.orphans.push(file);
     else plan.found.push([match.file, { kind: match.kind, file }]);
   }
+  const described = new Set(takeouts.flatMap(({ file }) => describedNames(file.name)));
   for (const { file, takeout } of takeouts) {
-    const targets = takeoutTargets(file.name, others);
+    const targets = takeoutTargets(file.name, others, described);
     if (targets.length === 0) plan.orphans.push(file);
     for (const target of targets) plan.found.push([target, { kind: 'takeout', file, takeout }]);
   }
