@@ -161,12 +161,16 @@ describe('a root', () => {
       'sub/y.tmp',
       'cache/deep/z.txt',
       'sub/cache/kept.txt',
+      `${'Entwürfe'.normalize('NFD')}/x.txt`,
+      `${'Größe'.normalize('NFC')}.txt`,
     ];
     for (const name of names) await put(folder, name, plainText(`${name} ${seed++}`));
     await symlink(join(outside, 'secret.txt'), join(folder, 'link.txt'));
     await symlink(outside, join(folder, 'linked'));
     await symlink(folder, join(folder, 'sub', 'circle'));
-    const { id } = await nameRoot(folder, { skip: ['*.tmp', '/cache/**'] });
+    const { id } = await nameRoot(folder, {
+      skip: ['*.tmp', '/cache/**', 'Entwürfe'.normalize('NFC'), 'Größe.*'.normalize('NFD')],
+    });
     await library.runJobs();
     expect([...(await assetsOf(id)).keys()].sort()).toEqual([
       'kept.txt',

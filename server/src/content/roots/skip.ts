@@ -13,7 +13,7 @@ function sourceOf(token: string): string {
 
 /** Compiles a pattern with `*`, `?` and `**`: with `/` it is compared with the path, otherwise with the name. */
 function compileSkip(pattern: string): Skips {
-  const trimmed = pattern.replace(/^\/|\/$/g, '');
+  const trimmed = pattern.normalize('NFC').replace(/^\/|\/$/g, '');
   // Consecutive stars match the same as one, and would take long.
   const tokens = trimmed.replace(/\*{3,}/g, '**').match(/\*\*\/|\*\*|[\s\S]/gu) ?? [];
   const form = new RegExp(`^${tokens.map(sourceOf).join('')}$`, 'su');
@@ -23,6 +23,10 @@ function compileSkip(pattern: string): Skips {
 /** Returns what is left out: hidden names, what systems write, and what the patterns of the root match (ROOT-3). */
 export function skipsOf(patterns: readonly string[]): Skips {
   const compiled = patterns.map(compileSkip);
-  return (name, path) =>
-    name.startsWith('.') || isSystemName(name) || compiled.some((skips) => skips(name, path));
+  return (name, path) => {
+    if (name.startsWith('.') || isSystemName(name)) return true;
+    // macOS writes letters and their accents apart.
+    const [composedName, composedPath] = [name.normalize('NFC'), path.normalize('NFC')];
+    return compiled.some((skips) => skips(composedName, composedPath));
+  };
 }
