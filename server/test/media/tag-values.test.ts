@@ -49,6 +49,21 @@ test.each<[string, Readonly<Record<string, unknown>>, string[]]>([
   expect(read(tags).keywords?.value).toEqual(keywords);
 });
 
+test.each([
+  'fr',
+  'en-US',
+  'eng',
+  'es-419',
+  'zh-yue',
+  'zh-hant',
+  'zh-Hant-TW',
+  'zh-hant-tw',
+  'de-CH-1996',
+  'ca-valencia',
+])('a title only in the language %s is the title', (language) => {
+  expect(read({ [`XMP:XMP-dc:Title-${language}`]: 'Harbour' }).title?.value).toBe('Harbour');
+});
+
 // EXTRACT-15
 test.each([
   ['JÃ¶rg MÃ¼ller', 'Jörg Müller'],

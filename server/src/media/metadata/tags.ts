@@ -29,8 +29,9 @@ function texts(value: unknown): string[] {
   });
 }
 
-/** Matches a tag in one language: `Title-fr`, `FontFamily-en-US`. */
-const inLanguage = /^(.+)-([a-z]{2,3})(?:-[A-Za-z]{2,4})?$/;
+/** Matches a tag in one language, with its script, region and variants: `Title-fr`, `Title-zh-Hant-TW`, `Title-es-419`. */
+const inLanguage =
+  /^(.+?)-([a-z]{2,3})(?:-[a-z]{3})?(?:-[A-Za-z]{4})?(?:-(?:[A-Za-z]{2}|\d{3}))?(?:-(?:[A-Za-z\d]{5,8}|\d[A-Za-z\d]{3}))*$/;
 
 /**
  * Indexes tags such as `EXIF:IFD0:Make` or `IPTC:City` under both their family and their own group. The first of
