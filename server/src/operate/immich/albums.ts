@@ -5,11 +5,12 @@ import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
+import { changedAccounts, isCollectionHere, recordOfAccounts } from '../imports/given-access.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { Activities } from './answers.ts';
 import type { Context } from './context.ts';
 import type { Album } from './library.ts';
-import { accountsOf, changedAccounts } from './readers.ts';
+import { accountsOf } from './readers.ts';
 
 /** COLLECTION-4. */
 const LONGEST_DESCRIPTION = 20_000;
@@ -64,21 +65,23 @@ async function keepMembers(
   id: string,
   members: readonly number[],
 ) {
-  const { lost, fresh } = changedAccounts(ledger, 'members', oldId, members);
+  const { isFirst, lost, fresh } = changedAccounts(ledger, 'members', oldId, members);
   if (lost.length === 0 && fresh.length === 0) return;
   await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
     tx,
   );
   if (fresh.length > 0) {
-    await sql`update collections set visibility = 'explicit-share' where id = ${id} and visibility = 'private'`.execute(
-      tx,
-    );
+    // One that had members before is private because a person made it so.
+    if (isFirst)
+      await sql`update collections set visibility = 'explicit-share' where id = ${id} and visibility = 'private'`.execute(
+        tx,
+      );
     await sql`insert into collection_shares (collection_id, user_ref)
       select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
       tx,
     );
   }
-  await ledger.record(tx, 'members', oldId, members.join(' '));
+  await ledger.record(tx, 'members', oldId, recordOfAccounts(members));
 }
 
 async function storeAlbum(tx: Tx, context: Context, album: Album, fingerprint: string): Promise<number> {
@@ -142,15 +145,8 @@ async function importAlbum(context: Context, album: Album): Promise<void> {
   const fingerprint = fingerprintOf({ ...album, items }, accountsOf(context, album.members));
   const known = ledger.find('collection', album.id);
   if (known?.fingerprint === fingerprint) return reporter.count('collections_already_here');
-  if (known !== undefined) {
-    const here = await deps.db
-      .selectFrom('collections')
-      .select('id')
-      .where('id', '=', known.target)
-      .where('deleted_at', 'is', null)
-      .executeTakeFirst();
-    if (here === undefined) return reporter.count('collections_deleted_here');
-  }
+  if (known !== undefined && !(await isCollectionHere(deps.db, known.target)))
+    return reporter.count('collections_deleted_here');
   try {
     const leftOver = await deps.db.transaction().execute((tx) => storeAlbum(tx, context, album, fingerprint));
     if (leftOver > 0)

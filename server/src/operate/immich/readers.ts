@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
-import type { Ledger } from '../imports/ledger.ts';
+import { changedAccounts, recordOfAccounts } from '../imports/given-access.ts';
 import type { ImportTools } from '../imports/tools.ts';
 import type { Context } from './context.ts';
 
@@ -24,21 +24,6 @@ export function readersOfAssets(context: Pick<Context, 'accounts' | 'owner' | 'l
   return (id: string): number[] => [...(readers.get(id) ?? [])].toSorted((a, b) => a - b);
 }
 
-/** Returns the accounts that an earlier run gave access and that lose it, and those that get it now. */
-export function changedAccounts(
-  ledger: Ledger,
-  kind: 'readers' | 'members',
-  oldId: string,
-  accounts: readonly number[],
-): { lost: number[]; fresh: number[] } {
-  const recorded = ledger.find(kind, oldId)?.target ?? '';
-  const before = recorded === '' ? [] : recorded.split(' ').map(Number);
-  return {
-    lost: before.filter((ref) => !accounts.includes(ref)),
-    fresh: accounts.filter((ref) => !before.includes(ref)),
-  };
-}
-
 /** Shares an asset with accounts, and withdraws what an earlier run gave to others. What people gave stays. */
 export async function keepReaders(
   tx: Tx,
@@ -54,5 +39,5 @@ export async function keepReaders(
   await sql`insert into asset_shares (asset_id, user_ref, shared_by_user_ref)
     select ${assetId}::uuid, ref, ${owner.ref}::bigint from users where ref = any(${fresh}::bigint[])
     on conflict (asset_id, user_ref) do nothing`.execute(tx);
-  await ledger.record(tx, 'readers', oldId, readers.join(' '));
+  await ledger.record(tx, 'readers', oldId, recordOfAccounts(readers));
 }

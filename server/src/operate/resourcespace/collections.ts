@@ -2,7 +2,9 @@ import type { AssetSelection } from '@vitrine/contract/batches';
 import { hasVocabulary } from '@vitrine/contract/field-types';
 import { sql } from 'kysely';
 import { appendFiles } from '../../content/collections/place.ts';
+import type { Tx } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
+import { changedAccounts, isCollectionHere, recordOfAccounts } from '../imports/given-access.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ImportedFields } from './fields.ts';
@@ -142,6 +144,11 @@ interface Parts {
   typeOf: ReadonlyMap<number, number>;
 }
 
+/** All collections of the installation by their numbers. */
+interface Rows {
+  byRef: ReadonlyMap<number, CollectionRow>;
+}
+
 function descriptionOf({ description, keywords }: CollectionRow): string {
   const lines = [
     description ?? '',
@@ -154,66 +161,129 @@ function descriptionOf({ description, keywords }: CollectionRow): string {
     .toWellFormed();
 }
 
-async function importCollection(
-  context: Context,
+/** What a collection is, apart from its items and the accounts that it is shared with. */
+interface CollectionColumns {
+  name: string;
+  description: string;
+  visibility: Audience['visibility'];
+  query: AssetSelection | null;
+}
+
+function fingerprintOfColumns({ name, description, visibility, query }: CollectionColumns): string {
+  // PostgreSQL orders the properties of a query in its own way.
+  const conditions = Object.entries(query ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return fingerprintOf(name, description, visibility, query === null ? null : conditions);
+}
+
+function columnsOf(
+  { installation, reporter }: Context,
   row: CollectionRow,
-  byRef: ReadonlyMap<number, CollectionRow>,
-  { fields, typeOf }: Parts,
-): Promise<void> {
-  const { deps, ledger, reporter, installation, owner } = context;
-  const known = ledger.find('collection', row.ref);
-  const { visibility, users } = audienceOf(row, byRef, context);
-  const fingerprint = fingerprintOf(row, visibility, users);
-  if (known?.fingerprint === fingerprint) return reporter.count('collections_already_here');
+  { byRef, visibility, fields, typeOf }: Parts & Pick<Audience, 'visibility'> & Rows,
+): CollectionColumns {
   const { names } = pathOf(row, byRef, installation.language);
   const name = (row.type === FEATURED ? names : [names.at(-1) ?? ''])
     .join(' / ')
     .slice(0, 200)
     .toWellFormed();
-  const account = accountOf(context, row.user);
-  const ownerRef = account ?? owner.ref;
   const smart = row.search === null ? null : queryOf(row, fields, typeOf);
-  // A query that lost a condition would show more than before.
-  const query = smart === null || smart.missing.length > 0 ? null : smart.query;
   if (smart !== null && smart.missing.length > 0)
     reporter.leaveOut(
       'saved search',
       row.ref,
       sentence('has no counterpart for {conditions}; the collection is empty', { conditions: smart.missing }),
     );
+  return {
+    name: name.trim() === '' ? `Collection ${row.ref}` : name,
+    description: descriptionOf(row),
+    visibility,
+    // A query that lost a condition would show more than before.
+    query: smart === null || smart.missing.length > 0 ? null : smart.query,
+  };
+}
+
+/** Writes what has changed there, unless a person has changed any of it here (IMPORT-2). */
+async function updateColumns(
+  tx: Tx,
+  { ledger }: Context,
+  ref: number,
+  id: string,
+  columns: CollectionColumns,
+): Promise<void> {
+  const here = await tx
+    .selectFrom('collections')
+    .select(['name', 'description', 'visibility', 'query'])
+    .where('id', '=', id)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  // Only a selection of assets is stored as a query.
+  const present = here as CollectionColumns | undefined;
+  if (present === undefined || ledger.find('texts', ref)?.fingerprint !== fingerprintOfColumns(present))
+    return;
+  await tx
+    .updateTable('collections')
+    .set({ ...columns, query: columns.query === null ? null : JSON.stringify(columns.query) })
+    .where('id', '=', id)
+    .execute();
+}
+
+/** Shares a collection with the accounts that are new there, and withdraws what an earlier run gave to others. */
+async function keepSharees(
+  tx: Tx,
+  { ledger }: Context,
+  ref: number,
+  id: string,
+  sharees: readonly number[],
+): Promise<void> {
+  const { lost, fresh } = changedAccounts(ledger, 'members', ref, sharees);
+  await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
+    tx,
+  );
+  await sql`insert into collection_shares (collection_id, user_ref)
+    select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
+    tx,
+  );
+  await ledger.record(tx, 'members', ref, recordOfAccounts(sharees));
+}
+
+async function insertCollection(
+  tx: Tx,
+  row: CollectionRow,
+  ownerRef: number,
+  columns: CollectionColumns,
+): Promise<string> {
+  const created = readColumnTime(row.created);
+  const { id } = await tx
+    .insertInto('collections')
+    .values({
+      owner_user_ref: ownerRef,
+      ...columns,
+      query: columns.query === null ? null : JSON.stringify(columns.query),
+      ...(created === null ? {} : { created_at: created }),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+async function importCollection(context: Context, row: CollectionRow, parts: Parts & Rows): Promise<void> {
+  const { deps, ledger, reporter, owner } = context;
+  const known = ledger.find('collection', row.ref);
+  const { visibility, users } = audienceOf(row, parts.byRef, context);
+  const fingerprint = fingerprintOf(row, visibility, users);
+  if (known?.fingerprint === fingerprint) return reporter.count('collections_already_here');
+  if (known !== undefined && !(await isCollectionHere(deps.db, known.target)))
+    return reporter.count('collections_deleted_here');
+  const columns = columnsOf(context, row, { ...parts, visibility });
   const missing = (row.items ?? []).filter((ref) => ledger.find('resource', ref) === undefined);
   for (const ref of missing)
     reporter.leaveOut('item', `${row.ref}/${ref}`, sentence('the resource does not exist'));
+  const ownerRef = accountOf(context, row.user) ?? owner.ref;
+  const sharees = users.flatMap((user) => accountOf(context, user) ?? []).filter((ref) => ref !== ownerRef);
   await deps.db.transaction().execute(async (tx) => {
-    const values = {
-      name: name.trim() === '' ? `Collection ${row.ref}` : name,
-      description: descriptionOf(row),
-      visibility,
-      query: query === null ? null : JSON.stringify(query),
-    };
-    const created = readColumnTime(row.created);
-    const id =
-      known?.target ??
-      (
-        await tx
-          .insertInto('collections')
-          .values({
-            owner_user_ref: ownerRef,
-            ...values,
-            ...(created === null ? {} : { created_at: created }),
-          })
-          .returning('id')
-          .executeTakeFirstOrThrow()
-      ).id;
-    if (known !== undefined) await tx.updateTable('collections').set(values).where('id', '=', id).execute();
-    const sharees = users.flatMap((user) => accountOf(context, user) ?? []).filter((ref) => ref !== ownerRef);
-    const imported = installation.users.flatMap(({ ref }) => accountOf(context, ref) ?? []);
-    await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${imported}::bigint[])
-      and user_ref <> all(${sharees}::bigint[])`.execute(tx);
-    await sql`insert into collection_shares (collection_id, user_ref)
-      select ${id}::uuid, ref from users where ref = any(${sharees}::bigint[]) on conflict do nothing`.execute(
-      tx,
-    );
+    const id = known?.target ?? (await insertCollection(tx, row, ownerRef, columns));
+    if (known !== undefined) await updateColumns(tx, context, row.ref, id, columns);
+    await ledger.record(tx, 'texts', row.ref, id, fingerprintOfColumns(columns));
+    await keepSharees(tx, context, row.ref, id, sharees);
     const items = (row.items ?? []).flatMap((ref) => ledger.find('resource', ref)?.target ?? []);
     await appendFiles(tx, owner, id, [...new Set(items)]);
     await ledger.record(tx, 'collection', row.ref, id, fingerprint);
@@ -233,6 +303,6 @@ export async function importCollections(context: Context, parts: Parts): Promise
     const isAutomatic = row.type === 0 && isEmpty && /^Default Collection( \d+)?$/.test(row.name ?? '');
     if (!kept.has(row.type ?? 0) || isAutomatic) reporter.count('collections_of_the_system_skipped');
     else if (row.type === FEATURED && isEmpty && parents.has(row.ref)) reporter.count('categories_in_names');
-    else await importCollection(context, row, byRef, parts);
+    else await importCollection(context, row, { ...parts, byRef });
   }
 }

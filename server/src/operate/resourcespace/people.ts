@@ -7,6 +7,7 @@ import type { Tx } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { readLegacyUser } from '../import/users/legacy-user.ts';
 import { storeBatch } from '../import/users/store.ts';
+import { changedAccounts, recordOfAccounts } from '../imports/given-access.ts';
 import { accountOf, type Context, CREATING } from './context.ts';
 import type { GroupPlan } from './group-plan.ts';
 import type { User } from './installation.ts';
@@ -62,21 +63,28 @@ export async function keepTeam(
   return row.id;
 }
 
-/** Makes these accounts the members of a team. Accounts that were not imported keep their membership. */
+/**
+ * Makes these users the members of the team of a group or an audience. Only those who are new there join, so that a member
+ * who was removed here does not come back (IMPORT-2).
+ */
 export async function keepMembers(
-  { deps, ledger, installation }: Context,
-  teamId: string,
+  { deps, ledger }: Context,
+  { id: teamId, kind, key }: { id: string; kind: 'team' | 'audience'; key: number | string },
   users: readonly number[],
 ) {
   const members = users.flatMap((user) => accountOf({ ledger }, user) ?? []);
-  const imported = installation.users.flatMap(({ ref }) => accountOf({ ledger }, ref) ?? []);
+  const oldId = `${kind} ${key}`;
+  const { lost, fresh } = changedAccounts(ledger, 'members', oldId, members);
+  if (lost.length === 0 && fresh.length === 0) return;
   await deps.db.transaction().execute(async (tx) => {
-    await sql`delete from team_members where team_id = ${teamId} and user_ref = any(${imported}::bigint[])
-      and user_ref <> all(${members}::bigint[])`.execute(tx);
-    await sql`insert into team_members (team_id, user_ref)
-      select ${teamId}, ref from users where ref = any(${members}::bigint[]) on conflict do nothing`.execute(
+    await sql`delete from team_members where team_id = ${teamId} and user_ref = any(${lost}::bigint[])`.execute(
       tx,
     );
+    await sql`insert into team_members (team_id, user_ref)
+      select ${teamId}, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
+      tx,
+    );
+    await ledger.record(tx, 'members', oldId, recordOfAccounts(members));
   });
 }
 
@@ -200,7 +208,7 @@ export async function importPeople(context: Context): Promise<void> {
   for (const { group } of plan.groups) {
     const teamId = context.ledger.find('team', group.ref)?.target ?? '';
     const users = installation.users.filter((user) => user.group === group.ref).map(({ ref }) => ref);
-    await keepMembers(context, teamId, users);
+    await keepMembers(context, { id: teamId, kind: 'team', key: group.ref }, users);
     reporter.count('groups');
     for (const remark of uncarriedOfGroup(group)) reporter.leaveOut('group', group.ref, remark);
     if (group.filter.kind === 'text')

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
+import { changedAccounts, recordOfAccounts } from '../imports/given-access.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ResourceRow } from './details.ts';
@@ -38,7 +39,7 @@ async function makeAudience(
   const id = await context.deps.db
     .transaction()
     .execute((tx) => keepTeam(tx, context, 'audience', key, { name, slug: `rs-audience-${key}` }));
-  await keepMembers(context, id, users);
+  await keepMembers(context, { id, kind: 'audience', key }, users);
   return id;
 }
 
@@ -74,32 +75,60 @@ interface Exposed {
   exposure: Exposure;
 }
 
-/** Shares assets with the accounts that have access of their own. */
-export async function giveShares(tx: Tx, context: Context, assets: readonly Exposed[]): Promise<void> {
-  const shares = assets.flatMap(({ id, exposure }) =>
-    sharesOf(context, exposure).map((share) => ({ asset: id, ...share })),
-  );
+async function insertShares(
+  tx: Tx,
+  { owner }: Context,
+  shares: readonly { asset: string; account: number; expires: string | null }[],
+): Promise<void> {
   if (shares.length === 0) return;
   await sql`insert into asset_shares (asset_id, user_ref, shared_by_user_ref, expires_at)
-    select asset, account, ${context.owner.ref}::bigint, expires::timestamptz
+    select asset, account, ${owner.ref}::bigint, expires::timestamptz
     from jsonb_to_recordset(${JSON.stringify(shares)}::jsonb) as x (asset uuid, account bigint, expires text)
     on conflict (asset_id, user_ref) do nothing`.execute(tx);
 }
 
-/** Shares an asset like `giveShares`, and withdraws what an earlier run gave and the accounts lost. */
+/** Shares new assets with the accounts that have access of their own. */
+export async function giveShares(tx: Tx, context: Context, assets: readonly Exposed[]): Promise<void> {
+  const given = assets
+    .map(({ id, exposure }) => ({ id, shares: sharesOf(context, exposure) }))
+    .filter(({ shares }) => shares.length > 0);
+  await insertShares(
+    tx,
+    context,
+    given.flatMap(({ id, shares }) => shares.map((share) => ({ asset: id, ...share }))),
+  );
+  const records = given.map(({ id, shares }) => ({
+    id,
+    target: recordOfAccounts(shares.map(({ account }) => account)),
+    fingerprint: '',
+  }));
+  await context.ledger.recordAll(tx, 'readers', records);
+}
+
+/**
+ * Shares an asset that an earlier run imported with the accounts that are new in ResourceSpace, and withdraws what that run
+ * gave and the accounts lost. What people gave and withdrew here stays.
+ */
 export async function keepShares(
   tx: Tx,
   context: Context,
   assetId: string,
   exposure: Exposure,
 ): Promise<void> {
+  const { ledger, owner } = context;
   const shares = sharesOf(context, exposure);
-  const accounts = context.installation.users.flatMap(({ ref }) => accountOf(context, ref) ?? []);
-  await sql`delete from asset_shares where asset_id = ${assetId} and shared_by_user_ref = ${context.owner.ref}
-    and user_ref = any(${accounts}::bigint[]) and user_ref <> all(${shares.map(({ account }) => account)}::bigint[])`.execute(
+  const accounts = shares.map(({ account }) => account);
+  const { lost, fresh } = changedAccounts(ledger, 'readers', assetId, accounts);
+  if (lost.length === 0 && fresh.length === 0) return;
+  await sql`delete from asset_shares where asset_id = ${assetId} and shared_by_user_ref = ${owner.ref}
+    and user_ref = any(${lost}::bigint[])`.execute(tx);
+  const given = shares.filter(({ account }) => fresh.includes(account));
+  await insertShares(
     tx,
+    context,
+    given.map((share) => ({ asset: assetId, ...share })),
   );
-  await giveShares(tx, context, [{ id: assetId, exposure }]);
+  await ledger.record(tx, 'readers', assetId, recordOfAccounts(accounts));
 }
 
 /** How the asset of a resource is opened, and what it belongs to. */

@@ -80,6 +80,12 @@ test('adds what is new, writes what has changed, and deletes nothing', async () 
   expect(items.map(({ asset }) => asset?.id)).toEqual(
     await Promise.all([kept, gone, added].map(({ id }) => idOf(id))),
   );
+  // What was made private here stays private if somebody joins the album.
+  await root.ok('updateCollection', { params: collection, body: { visibility: 'private' } });
+  album.members = [member];
+  await importAndReport(library, immich.url);
+  expect((await root.ok('getCollection', { params: collection })).visibility).toBe('private');
+  expect(await bo.status('GET', `/collections/${collection.id}`)).toBe(404);
 });
 
 // IMPORT-12

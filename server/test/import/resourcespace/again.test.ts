@@ -44,14 +44,19 @@ async function again() {
   return { counts: report.counts, ids };
 }
 
-async function assetOf(ref: number, kind = 'resource') {
+/** Returns what an old thing has become here. */
+async function importedAs(kind: string, id: number): Promise<string> {
   const { target } = await db
     .selectFrom('imported_ids')
     .select('target')
     .where('kind', '=', kind)
-    .where('old_id', '=', String(ref))
+    .where('old_id', '=', String(id))
     .executeTakeFirstOrThrow();
-  const asset = await boss.ok('getAsset', { params: { id: target } });
+  return target;
+}
+
+async function assetOf(ref: number, kind = 'resource') {
+  const asset = await boss.ok('getAsset', { params: { id: await importedAs(kind, ref) } });
   if (asset.restricted) throw new Error('withheld');
   return asset;
 }
@@ -153,4 +158,62 @@ test('keeps titles that people have edited, and reports resources and values tha
     id: '1/keywords',
     reason: 'was removed in ResourceSpace; the value here stays',
   });
+});
+
+// IMPORT-2
+test('gives back no access that was taken away here, and leaves collections that people have edited or deleted', async () => {
+  const [picks, staff, ice] = [
+    await importedAs('collection', 22),
+    await importedAs('collection', 26),
+    await importedAs('collection', 23),
+  ];
+  const zoe = Number(await importedAs('user', 3));
+  const sharees = async (id: string) =>
+    (await boss.ok('listCollectionShares', { params: { id } })).items.map(({ user }) => user?.ref);
+  const before = await sharees(picks);
+  expect(before).toContain(zoe);
+  await boss.ok('deleteCollectionShare', { params: { id: picks, user_ref: zoe } });
+  await boss.ok('updateCollection', { params: { id: staff }, body: { visibility: 'private' } });
+  await boss.ok('deleteCollection', { params: { id: ice }, body: {} });
+  const { rows: teams } = await sql<{
+    id: string;
+  }>`select team_id as id from team_members where user_ref = ${zoe}`.execute(db);
+  for (const { id } of teams) await boss.ok('removeTeamMember', { params: { id, user_ref: zoe } });
+  const { rows: shares } = await sql<{
+    id: string;
+    ref: number;
+  }>`delete from asset_shares where (asset_id, user_ref) in (
+    select asset_id, user_ref from asset_shares where shared_by_user_ref = ${boss.ref} limit 1)
+    returning asset_id as id, user_ref as ref`.execute(db);
+  const [withdrawn] = shares;
+  if (withdrawn === undefined) throw new Error('the import shared no asset');
+  // As if the resource had changed.
+  await sql`update imported_ids set fingerprint = '' where kind = 'resource' and target = ${withdrawn.id}`.execute(
+    db,
+  );
+
+  const dump = await readFile(harbour.dump, 'utf8');
+  const path = join(harbour.directory, 'renamed.sql');
+  await writeFile(
+    path,
+    ['Spring brochure – picks', 'Open to all staff', 'Wasser & Eis'].reduce(
+      (text, name) => text.replaceAll(name, `${name} (final)`),
+      dump,
+    ),
+  );
+  await runImport(library, [...options, '--dump', path]);
+  const { counts } = JSON.parse(await readFile(reportPath, 'utf8'));
+  expect(counts).toMatchObject({ collections_changed: 2, collections_deleted_here: 1 });
+  const { name } = await boss.ok('getCollection', { params: { id: picks } });
+  expect(name).toBe('Spring brochure – picks (final)');
+  expect(await sharees(picks)).toEqual(before.filter((ref) => ref !== zoe));
+  expect(await boss.ok('getCollection', { params: { id: staff } })).toMatchObject({
+    name: 'Open to all staff',
+    visibility: 'private',
+  });
+  const { rows: joined } = await sql`select from team_members where user_ref = ${zoe}`.execute(db);
+  expect(joined).toEqual([]);
+  const { rows: shared } = await sql`select from asset_shares
+    where asset_id = ${withdrawn.id} and user_ref = ${withdrawn.ref}`.execute(db);
+  expect(shared).toEqual([]);
 });
