@@ -64,6 +64,14 @@ describe('the export of accounts', () => {
     expect([...new Uint8Array(await marked.arrayBuffer()).slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf]);
   });
 
+  // CSV-4, CSV-14
+  test('changes nothing when it is imported as it is', async () => {
+    const spaced = await library.join('spaced');
+    await root.ok('updateAdminUser', { params: spaced, body: { fullname: ' =Ada ' } });
+    const { text } = await exported(root);
+    expect(await taken(root, text, '?dry_run=true')).toMatchObject({ created: 0, changed: 0, refused: [] });
+  });
+
   // CSV-12
   test('has personal data and teams only for callers who may see them', async () => {
     const { rows } = await exported(clerk);

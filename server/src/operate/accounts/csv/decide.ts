@@ -95,7 +95,8 @@ function changesOf(line: AccountLine, account: KnownAccount | null, known: Known
     if (field === 'username') return [];
     const from = current[field];
     const to = valueIn(field, cell, known);
-    const isSame = field === 'expires_at' ? isSameTime(from, to) : from === to;
+    // Cells are read without the spaces around them, which a name may have.
+    const isSame = field === 'expires_at' ? isSameTime(from, to) : (from?.trim() ?? null) === to;
     return isSame ? [] : [{ field, from, to }];
   });
   const needsRole = account === null && !given.some(({ field }) => field === 'role');
