@@ -6,7 +6,7 @@ const LONGEST_NAME = 100;
 /** Its longest form in UTF-8: file systems take 255 bytes, and a number and the extension follow. */
 const LONGEST_NAME_BYTES = 220;
 
-/** Names that Windows keeps for devices, with any extension and any more after a dot. */
+/** Names that Windows reserves for devices, whatever follows a dot. */
 const devices = /^(con|prn|aux|nul|conin\$|conout\$|(com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(\.|$)/i;
 
 /** Cuts a text to a number of bytes in UTF-8, between characters. */

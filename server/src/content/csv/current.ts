@@ -58,7 +58,7 @@ function matching(caller: SignedIn, match: CsvMatch, keys: readonly string[]) {
     return sql`select k.place, a.id, ${editableAssets(caller)} as editable, 1 as found
       from unnest(${keys}::uuid[]) with ordinality as k (key, place) join assets a on a.id = k.key
       where ${readableAssets(caller)}`;
-  // Names keep the Unicode form that the device of their upload gives them.
+  // File names are stored in the Unicode form in which they were uploaded.
   const named =
     match === 'hash'
       ? sql`a.file_hash = k.key`

@@ -57,7 +57,7 @@ async function nextAssets(
   return rows;
 }
 
-/** Returns what a source was in other versions of an asset: titles are the names of files that have none (EXTRACT-17). */
+/** Returns the values of a source in the other versions of an asset; a file without a title has its name (EXTRACT-17). */
 function earlierValues({ versions }: AssetRow, source: keyof ExtractedValues): RawValue[] {
   return versions.flatMap(({ file_name, sources }) => {
     const value = sources?.[source]?.value;

@@ -35,7 +35,7 @@ export interface SystemWrite {
   setBy: Exclude<SetBy, 'manual' | 'api'>;
   /** What files of the asset contained before, which `renew` replaces, too. */
   former?: readonly RawValue[];
-  /** What other versions of the asset had. A column does not say who wrote it, so that one with such a text is replaced. */
+  /** Values of other versions of the asset. A column has no record of who wrote it, so one with such a text is replaced. */
   earlier?: readonly RawValue[];
 }
 

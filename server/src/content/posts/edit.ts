@@ -177,7 +177,7 @@ async function change(
   const before = await readMembers(tx, locked.id);
   await checkNamed(tx, caller, body, locked, before);
   const after = membersAfter(body, before);
-  // Those in the trash return, and peers accept no more.
+  // Files in the trash may return, and peers accept no more than this.
   if (after.length > Math.max(mostInPost, before.length)) throw refuse('members-full', { max: mostInPost });
   if (body.members != null || body.cover_thumbnail_asset_id != null) {
     const kept = body.clear_cover_thumbnail === true ? null : locked.cover_thumbnail_asset_id;

@@ -9,9 +9,9 @@ import { recordEdits } from '../../people/audit/record-edit.ts';
 import type { Database, Tx } from '../../platform/database/pool.ts';
 import { notFound, refuse } from '../../platform/http/refuse.ts';
 import { type AssetRow, assetColumns, assetJoins, showRow } from '../assets/show.ts';
-import { lockStack, stackAssets, type Unstacked } from './store.ts';
+import { lockStack, type OwnedAsset, stackAssets } from './store.ts';
 
-interface Locked extends Unstacked {
+interface Locked extends OwnedAsset {
   editable: boolean;
 }
 
@@ -26,7 +26,7 @@ async function showStack(db: Database, { ladder }: Pick<Deps, 'ladder'>, caller:
 }
 
 /** Records the change in the history of the assets. */
-async function record(tx: Tx, caller: SignedIn, assets: readonly Unstacked[]): Promise<void> {
+async function record(tx: Tx, caller: SignedIn, assets: readonly OwnedAsset[]): Promise<void> {
   const properties = ['stack'];
   const edited = assets.map(({ id, owner }) => ({ kind: 'asset' as const, id, owner, properties }));
   await recordEdits(tx, caller, edited, properties);
@@ -100,7 +100,7 @@ export const remove = handle(deleteStack, async ({ db }, { caller, params: { id 
       tx,
     );
     if (rows[0]?.editable !== true) throw refuse('not-owner');
-    const { rows: ended } = await sql<Unstacked>`
+    const { rows: ended } = await sql<OwnedAsset>`
       delete from stacked_assets own using assets a where own.stack_id = ${id} and a.id = own.asset_id
       returning a.id, a.owner_user_ref as owner`.execute(tx);
     await record(tx, caller, ended);

@@ -27,8 +27,8 @@ export function lockStack(tx: Tx, id: string): Promise<void> {
   return lockPlaces(tx, sql`${id}::uuid`);
 }
 
-/** An asset that no stack has any more. */
-export interface Unstacked {
+/** An asset and its owner. */
+export interface OwnedAsset {
   id: string;
   owner: number | null;
 }
@@ -40,13 +40,13 @@ export interface Unstacked {
 export async function stackGroups(
   tx: Tx,
   stacks: readonly { id: string; assets: readonly string[] }[],
-): Promise<Unstacked[]> {
+): Promise<OwnedAsset[]> {
   const all = stacks.flatMap(({ assets }) => assets);
   await lockPlaces(tx, sql`select stack_id from stacked_assets where asset_id = any(${all}::uuid[])`);
   const { rows: former } = await sql<{ stack_id: string }>`
     delete from stacked_assets where asset_id = any(${all}::uuid[]) returning stack_id`.execute(tx);
   await insertStacks(tx, stacks);
-  const { rows: unstacked } = await sql<Unstacked>`delete from stacked_assets alone using assets a
+  const { rows: unstacked } = await sql<OwnedAsset>`delete from stacked_assets alone using assets a
     where alone.stack_id = any(${former.map((row) => row.stack_id)}::uuid[]) and a.id = alone.asset_id
       and not exists (select from stacked_assets other
         where other.stack_id = alone.stack_id and other.asset_id <> alone.asset_id)
@@ -58,7 +58,7 @@ export async function stackGroups(
 export async function stackAssets(
   tx: Tx,
   assets: readonly string[],
-): Promise<{ id: string; unstacked: Unstacked[] }> {
+): Promise<{ id: string; unstacked: OwnedAsset[] }> {
   const id = randomUUID();
   return { id, unstacked: await stackGroups(tx, [{ id, assets }]) };
 }

@@ -114,7 +114,7 @@ export async function withUpload<T>(
     await rm(deps.uploads.pathOf(id), { force: true });
     return { kind: 'made', made };
   } catch (error) {
-    // What another request made of it meanwhile may also be the reason: a version with the same bytes, for example.
+    // Another request may have used the upload and caused the refusal, for example with a version of the same bytes.
     if (!(error instanceof Refusal)) throw error;
     const meanwhile = useOf(await readUpload(deps.db, caller, id, false));
     if (meanwhile === null) throw error;

@@ -128,7 +128,7 @@ export function coordinates(latitude: number, longitude: number): string | undef
   // A receiver without a fix writes 0, 0.
   if (latitude === 0 && longitude === 0) return undefined;
   if (!(Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180)) return undefined;
-  // Without the sign of a zero.
+  // Omits the minus sign of zero.
   const text = (angle: number) => angle.toFixed(6).replace(/^-(?=0\.0+$)/, '');
   return `${text(latitude)}, ${text(longitude)}`;
 }

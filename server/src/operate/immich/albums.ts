@@ -5,7 +5,12 @@ import { sentenceOfError } from '../../platform/faults/worded-errors.ts';
 import { Refusal } from '../../platform/http/refuse.ts';
 import { sentence } from '../../platform/language/sentence.ts';
 import { appendFitting, LONGEST_NAME } from '../import/collect-folder.ts';
-import { changedAccounts, isCollectionHere, recordOfAccounts } from '../imports/given-access.ts';
+import {
+  changedAccounts,
+  isCollectionHere,
+  recordOfAccounts,
+  shareCollection,
+} from '../imports/given-access.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { Activities } from './answers.ts';
 import type { Context } from './context.ts';
@@ -65,22 +70,15 @@ async function keepMembers(
   id: string,
   members: readonly number[],
 ) {
-  const { isFirst, lost, fresh } = changedAccounts(ledger, 'members', oldId, members);
+  const changed = changedAccounts(ledger, 'members', oldId, members);
+  const { isFirst, lost, fresh } = changed;
   if (lost.length === 0 && fresh.length === 0) return;
-  await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
-    tx,
-  );
-  if (fresh.length > 0) {
-    // One that had members before is private because a person made it so.
-    if (isFirst)
-      await sql`update collections set visibility = 'explicit-share' where id = ${id} and visibility = 'private'`.execute(
-        tx,
-      );
-    await sql`insert into collection_shares (collection_id, user_ref)
-      select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
+  // One that had members before is private because a person made it so.
+  if (isFirst)
+    await sql`update collections set visibility = 'explicit-share' where id = ${id} and visibility = 'private'`.execute(
       tx,
     );
-  }
+  await shareCollection(tx, id, changed);
   await ledger.record(tx, 'members', oldId, recordOfAccounts(members));
 }
 

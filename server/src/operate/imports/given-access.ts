@@ -1,7 +1,8 @@
-import type { Database } from '../../platform/database/pool.ts';
+import { sql } from 'kysely';
+import type { Database, Tx } from '../../platform/database/pool.ts';
 import type { Ledger } from './ledger.ts';
 
-/** Accounts whose access an import has changed since an earlier run. */
+/** How access in the other system differs from what an earlier run gave. */
 interface ChangedAccounts {
   /** Whether no earlier run gave access to anybody. */
   isFirst: boolean;
@@ -12,8 +13,8 @@ interface ChangedAccounts {
 }
 
 /**
- * Compares the accounts that are to have access with those that an earlier run gave it. Whom people have given access here
- * keeps it, and from whom they have taken it does not get it again (IMPORT-2).
+ * Compares the accounts that are to have access with those that got it from an earlier run. Accounts that people have given
+ * access here keep it, and accounts from which people have taken it do not get it again (IMPORT-2).
  */
 export function changedAccounts(
   ledger: Ledger,
@@ -30,7 +31,7 @@ export function changedAccounts(
   };
 }
 
-/** Returns the record of these accounts, with which a later run compares. */
+/** Returns these accounts as they are recorded for a later run. */
 export function recordOfAccounts(accounts: readonly number[]): string {
   return accounts.join(' ');
 }
@@ -44,4 +45,19 @@ export async function isCollectionHere(db: Database, id: string): Promise<boolea
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return row !== undefined;
+}
+
+/** Shares a collection with the accounts that are new, and withdraws what an earlier run gave to others. */
+export async function shareCollection(
+  tx: Tx,
+  id: string,
+  { lost, fresh }: Pick<ChangedAccounts, 'lost' | 'fresh'>,
+): Promise<void> {
+  await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
+    tx,
+  );
+  await sql`insert into collection_shares (collection_id, user_ref)
+    select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
+    tx,
+  );
 }

@@ -1,10 +1,14 @@
 import type { AssetSelection } from '@vitrine/contract/batches';
 import { hasVocabulary } from '@vitrine/contract/field-types';
-import { sql } from 'kysely';
 import { appendFiles } from '../../content/collections/place.ts';
 import type { Tx } from '../../platform/database/pool.ts';
 import { sentence } from '../../platform/language/sentence.ts';
-import { changedAccounts, isCollectionHere, recordOfAccounts } from '../imports/given-access.ts';
+import {
+  changedAccounts,
+  isCollectionHere,
+  recordOfAccounts,
+  shareCollection,
+} from '../imports/given-access.ts';
 import { fingerprintOf } from '../imports/report.ts';
 import { accountOf, type Context } from './context.ts';
 import type { ImportedFields } from './fields.ts';
@@ -169,6 +173,11 @@ interface CollectionColumns {
   query: AssetSelection | null;
 }
 
+/** Returns the columns as they are stored. */
+function storedOf({ query, ...columns }: CollectionColumns) {
+  return { ...columns, query: query === null ? null : JSON.stringify(query) };
+}
+
 function fingerprintOfColumns({ name, description, visibility, query }: CollectionColumns): string {
   // PostgreSQL orders the properties of a query in its own way.
   const conditions = Object.entries(query ?? {}).toSorted(([a], [b]) => (a < b ? -1 : 1));
@@ -219,30 +228,7 @@ async function updateColumns(
   const present = here as CollectionColumns | undefined;
   if (present === undefined || ledger.find('texts', ref)?.fingerprint !== fingerprintOfColumns(present))
     return;
-  await tx
-    .updateTable('collections')
-    .set({ ...columns, query: columns.query === null ? null : JSON.stringify(columns.query) })
-    .where('id', '=', id)
-    .execute();
-}
-
-/** Shares a collection with the accounts that are new there, and withdraws what an earlier run gave to others. */
-async function keepSharees(
-  tx: Tx,
-  { ledger }: Context,
-  ref: number,
-  id: string,
-  sharees: readonly number[],
-): Promise<void> {
-  const { lost, fresh } = changedAccounts(ledger, 'members', ref, sharees);
-  await sql`delete from collection_shares where collection_id = ${id} and user_ref = any(${lost}::bigint[])`.execute(
-    tx,
-  );
-  await sql`insert into collection_shares (collection_id, user_ref)
-    select ${id}::uuid, ref from users where ref = any(${fresh}::bigint[]) on conflict do nothing`.execute(
-    tx,
-  );
-  await ledger.record(tx, 'members', ref, recordOfAccounts(sharees));
+  await tx.updateTable('collections').set(storedOf(columns)).where('id', '=', id).execute();
 }
 
 async function insertCollection(
@@ -256,8 +242,7 @@ async function insertCollection(
     .insertInto('collections')
     .values({
       owner_user_ref: ownerRef,
-      ...columns,
-      query: columns.query === null ? null : JSON.stringify(columns.query),
+      ...storedOf(columns),
       ...(created === null ? {} : { created_at: created }),
     })
     .returning('id')
@@ -283,7 +268,8 @@ async function importCollection(context: Context, row: CollectionRow, parts: Par
     const id = known?.target ?? (await insertCollection(tx, row, ownerRef, columns));
     if (known !== undefined) await updateColumns(tx, context, row.ref, id, columns);
     await ledger.record(tx, 'texts', row.ref, id, fingerprintOfColumns(columns));
-    await keepSharees(tx, context, row.ref, id, sharees);
+    await shareCollection(tx, id, changedAccounts(ledger, 'members', row.ref, sharees));
+    await ledger.record(tx, 'members', row.ref, recordOfAccounts(sharees));
     const items = (row.items ?? []).flatMap((ref) => ledger.find('resource', ref)?.target ?? []);
     await appendFiles(tx, owner, id, [...new Set(items)]);
     await ledger.record(tx, 'collection', row.ref, id, fingerprint);

@@ -5,7 +5,7 @@ import { invalidValue } from './fault.ts';
 import { type Filterables, filterCondition } from './filter.ts';
 
 const USUAL_RESULTS = 100;
-/** Behind every list. */
+/** Beyond the end of every list. */
 const MOST_INDEX = 1_000_000_000;
 
 type Query = Readonly<Record<string, unknown>>;

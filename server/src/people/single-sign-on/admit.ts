@@ -129,7 +129,7 @@ async function createAccount(
       : [invitation.role];
   const roleProvider = invitation === null ? provider.name : null;
   const key = keyOfEmail(email);
-  // INVITE-8
+  // An invitation confirms the e-mail to which it was sent (INVITE-8).
   const isConfirmed = key !== null && key === invitation?.email_key;
   const { rows } = await sql<{ ref: number }>`
     insert into users (username, username_key, provider, provider_subject, fullname, email, email_key, email_confirmed_at, role_id,

@@ -93,7 +93,7 @@ type AddedRow = MembershipRow & Columns<'team_members', 'created_at'>;
  */
 const FEW_MEMBERS = 20;
 
-/** TEAM-9. */
+/** Notifies teams of the members who were added (TEAM-9). */
 async function announceMembers(tx: Tx, added: readonly AddedRow[]): Promise<void> {
   const sizes = new Map<string, number>();
   for (const { team_id } of added) sizes.set(team_id, (sizes.get(team_id) ?? 0) + 1);

@@ -1,6 +1,6 @@
 /**
- * Gives the focus to the list in which items are chosen, if what had it is gone: to the item that is a stop of the Tab
- * key, otherwise to the button that begins to choose.
+ * Moves the focus to the list in which items are selected, if the focused element is gone: to the item in the tab order,
+ * otherwise to the button that starts selecting.
  */
 export function recoverFocus(): void {
   setTimeout(() => {

@@ -175,7 +175,7 @@ function takingOut(
 export const removeFromCollection = (kind: Kind, collectionId: string): Action =>
   takingOut(kind, collectionId, ({ position }) => (position === null ? unchanged : null));
 
-/** Takes out what the batch has added, unless it was taken out since, also if it was added again. */
+/** Takes out what the batch added, unless it was taken out since, even if it was added again. */
 export const undoAdd = (kind: Kind, collectionId: string): Action =>
   takingOut(kind, collectionId, ({ added_at }, record) =>
     added_at === null || added_at !== record?.added_at ? changedSince : null,

@@ -48,7 +48,7 @@ function trashing(
       async write(changed) {
         const ids = changed.map(({ row }) => row.id);
         const deletions = changed.map(({ row, record }) => ({ ...deletionOf(record), id: row.id }));
-        // A deleter whose account was removed since is unknown.
+        // The account of the deleter may have been removed since.
         await sql`update ${tableOf(subject)} x set deleted_at = r.deleted_at, deleted_reason = r.deleted_reason,
             deleted_by_user_ref = (select u.ref from users u where u.ref = r.deleted_by_user_ref)
           from jsonb_to_recordset(${JSON.stringify(deletions)}::jsonb)
@@ -78,7 +78,7 @@ export function deleteObjects(subject: SubjectKind, reason: string | null): Acti
   };
 }
 
-/** Returns when each of these objects was last restored, of those that were in the days for which batches are kept. */
+/** Returns when each of these objects was last restored, within the days for which batches are kept. */
 async function lastRestored(
   tx: Tx,
   subject: SubjectKind,
